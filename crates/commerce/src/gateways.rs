@@ -14,7 +14,7 @@ use serde_json::{Map, Value, json};
 use self::table::{GATEWAYS, Gateway};
 use crate::emails::{self, Content};
 use crate::managers::{linked, may_edit, may_view, with_total};
-use crate::settings::kind::{self, Choices, accept};
+use crate::setting_types::{Choices, SettingType, accept};
 
 /// Option with the positions of the payment methods.
 const ORDER: &str = "woocommerce_gateway_order";
@@ -126,7 +126,7 @@ fn edit(endpoint: &Endpoint, call: &mut Call<'_>) -> Result<Reply, Stop> {
     }
     for name in ["title", "description"] {
         if let Some(text) = call.params.text(name) {
-            let text = accept(kind::SettingType::Textarea, &json!(text), &[], None)?;
+            let text = accept(SettingType::Textarea, &json!(text), &[], None)?;
             settings.insert(name.to_owned(), text);
         }
     }

@@ -29,6 +29,7 @@ mod reports;
 pub mod resource;
 mod reviews;
 mod routes;
+mod setting_types;
 mod settings;
 mod shipping_methods;
 pub mod shipping_rates;

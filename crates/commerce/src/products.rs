@@ -22,6 +22,7 @@ mod media;
 mod page;
 mod plain;
 pub mod price;
+pub(crate) mod rating;
 pub mod record;
 pub mod related;
 mod request;

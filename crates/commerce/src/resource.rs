@@ -238,9 +238,7 @@ pub fn routes<R: Resource>(
     let context = || endpoint.resource.item().context_arg();
     let on_path = || endpoint.resource.path_args();
     let with_id = || on_path().arg("id", id());
-    let force = Schema::boolean()
-        .default(endpoint.resource.is_forced())
-        .about("Whether to delete permanently instead of moving to the trash.");
+    let force = force_arg(&endpoint.resource);
     macro_rules! on_endpoint {
         ($operation:path) => {{
             let endpoint = Arc::clone(&endpoint);
@@ -281,11 +279,7 @@ pub fn routes<R: Resource>(
             write(on_endpoint!(permit::may_delete), on_endpoint!(delete)),
         )
         .refuses_with(&[410]);
-    let one = match endpoint.resource.deletion_reply() {
-        DeletionReply::Noted => one.notes_deletion(),
-        DeletionReply::AsItWas | DeletionReply::WithHints => one,
-    };
-    let one = one.schema(document.clone());
+    let one = noting_deletion(&endpoint.resource, one).schema(document.clone());
     if !endpoint.resource.has_batch() {
         return Ok(vec![collection, one]);
     }
@@ -298,6 +292,19 @@ pub fn routes<R: Resource>(
         .on(EDIT, batch_args, run_all)
         .batches(document);
     Ok(vec![collection, one, batch])
+}
+
+fn force_arg(resource: &impl Resource) -> Schema {
+    Schema::boolean()
+        .default(resource.is_forced())
+        .about("Whether to delete permanently instead of moving to the trash.")
+}
+
+fn noting_deletion(resource: &impl Resource, one: Route<Action>) -> Route<Action> {
+    match resource.deletion_reply() {
+        DeletionReply::Noted => one.notes_deletion(),
+        DeletionReply::AsItWas | DeletionReply::WithHints => one,
+    }
 }
 
 impl<R: Resource> Endpoint<R> {

@@ -3,7 +3,6 @@
 
 mod bundle;
 mod item;
-pub(crate) mod rating;
 mod write;
 
 use contract::rest::route::Route;

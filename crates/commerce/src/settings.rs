@@ -5,7 +5,6 @@
 
 mod choices;
 mod item;
-pub(crate) mod kind;
 mod table;
 
 use contract::rest::route::{EDIT, READ, Route};
@@ -14,10 +13,10 @@ use frame::action::{memory, read, write};
 use frame::{Action, Call, Names, Options};
 use serde_json::{Map, Value, json};
 
-use self::kind::SettingType;
 use self::table::{GROUPS, Group, Setting};
 use crate::managers::{linked, may_edit, may_view};
 use crate::resource::ITEMS_MAX;
+use crate::setting_types::{self, SettingType};
 
 /// What distinguishes the namespaces.
 #[derive(Clone, Debug)]
@@ -220,7 +219,7 @@ fn set(call: &mut Call<'_>, setting: &Setting, value: &Value) -> Result<(), Stop
     let options = Options::read(call.conn()?)?;
     let offered = choices::of(call, setting.offers)?;
     let default = item::default(&options, setting);
-    let value = kind::accept(setting.kind, value, &offered, default.as_ref())?;
+    let value = setting_types::accept(setting.kind, value, &offered, default.as_ref())?;
     check_bounds(&setting.id, &value)?;
     item::keep(call, setting, &value)
 }
@@ -236,7 +235,7 @@ fn check_bounds(id: &str, value: &Value) -> Result<(), Refusal> {
     if decimals.is_ok_and(|decimals| decimals <= DECIMALS_MAX) {
         Ok(())
     } else {
-        Err(kind::invalid())
+        Err(setting_types::invalid())
     }
 }
 

@@ -15,6 +15,7 @@ mod permalinks;
 pub(crate) mod permit;
 pub(crate) mod records;
 mod revisions;
+mod scheduled;
 pub(crate) mod schema;
 mod slug;
 pub(crate) mod status;
@@ -38,7 +39,7 @@ use site_rows::post::PostRow;
 pub use self::address::find_by_path;
 pub(crate) use self::address::{is_publicly_viewable, permalink, term_link};
 pub(crate) use self::list::{direction, page, words};
-pub use self::write::{is_any_due, publish_due};
+pub use self::scheduled::{is_any_due, publish_due};
 
 use self::item::{Collection, ItemView, Terms};
 use self::kind::{Field, KINDS, Kind};

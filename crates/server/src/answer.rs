@@ -186,3 +186,10 @@ pub(crate) fn ignored_fields<'p>(paths: impl Iterator<Item = &'p str>) -> String
     let texts: Vec<String> = shown.map(Iterator::collect).collect();
     texts.join(", ")
 }
+
+/// What cannot be a header's value, such as one with a line end, is left out.
+pub(crate) fn set(headers: &mut HeaderMap, name: &'static str, value: String) {
+    if let Ok(value) = HeaderValue::try_from(value) {
+        headers.append(HeaderName::from_static(name), value);
+    }
+}

@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 use analytics::facts::Facts;
 use axum::body::{Body, Bytes, HttpBody as _};
 use axum::extract::Request;
-use axum::http::header::{CONNECTION, CONTENT_LENGTH, HOST, HeaderName};
-use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, Uri, request};
+use axum::http::header::{CONNECTION, CONTENT_LENGTH, HOST};
+use axum::http::{HeaderValue, Method, StatusCode, Uri, request};
 use contract::rest::form;
 use contract::rest::reply::Prepared;
 use frame::{Client, Payload, Site};
@@ -17,6 +17,7 @@ use futures_util::stream;
 use tokio::sync::Semaphore;
 use tracing::Instrument as _;
 
+use crate::answer::set;
 use crate::client_address::client_address;
 use crate::intake::{BodyFault, WRONG_HOST, drain, has_proper_host, receive};
 use crate::listen::Peer;
@@ -359,11 +360,4 @@ fn into_response(answered: frame::Response) -> Response {
         set(headers, name, value);
     }
     response
-}
-
-/// What cannot be a header's value, such as one with a line end, is left out.
-pub(crate) fn set(headers: &mut HeaderMap, name: &'static str, value: String) {
-    if let Ok(value) = HeaderValue::try_from(value) {
-        headers.append(HeaderName::from_static(name), value);
-    }
 }

@@ -1,5 +1,6 @@
 //! The site of an environment, with everything that stands on it.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -51,6 +52,13 @@ pub fn routes(
     all.into_iter().flatten().collect()
 }
 
+/// The media library in a folder, with the sizes and the placeholder of the shop.
+fn library(folder: PathBuf, workers: usize) -> Library {
+    let storage = Arc::new(FolderStorage::new(folder));
+    let library = Library::new(storage, commerce::PICTURE_SIZES, workers);
+    library.with_placeholder(commerce::PLACEHOLDER_FILE)
+}
+
 /// The site of the platform's environment, with its way to other hosts. Blocks; call it at start.
 pub fn make_site(
     platform: &Arc<Platform>,
@@ -67,11 +75,10 @@ pub fn make_site(
         clock: platform.clock,
         settings: site,
         outbound: Arc::new(outbound::Client::new(guard)),
-        wrong_credentials_per_minute: if limits.enabled {
-            limits.refused_keys_per_minute.get()
-        } else {
-            u32::MAX
-        },
+        wrong_credentials_per_minute: limits
+            .enabled
+            .then_some(limits.refused_keys_per_minute.get())
+            .unwrap_or(u32::MAX),
         options: OPTIONS,
         shop_code_prefix: commerce::options::CODE_PREFIX,
     };
@@ -93,10 +100,8 @@ pub fn make_site(
         .with_files(Box::new(analytics::exports::link::ExportFiles));
     if let Some(folder) = &settings.uploads {
         let folder = folder.join(platform.environment.name());
-        let storage = Arc::new(FolderStorage::new(folder));
-        let workers = site.settings().media.workers;
-        let library = Library::new(storage, commerce::PICTURE_SIZES, workers);
-        site = site.with_library(library.with_placeholder(commerce::PLACEHOLDER_FILE));
+        let library = library(folder, site.settings().media.workers);
+        site = site.with_library(library);
     }
     for kind in admin.job_kinds() {
         site = site.with_job(kind);

@@ -20,7 +20,7 @@ use tokio::sync::mpsc;
 use types::{Error, Result};
 
 use crate::intake::{BodyFault, drain};
-use crate::rest::set;
+use crate::answer::set;
 
 type Response = axum::http::Response<Body>;
 

@@ -20,7 +20,7 @@ use types::Error;
 use crate::intake::{BodyFault, WRONG_HOST, drain, has_proper_host, receive};
 use crate::panics::catch_panic;
 use crate::rest::RestService;
-use crate::rest::set;
+use crate::answer::set;
 use crate::uploads;
 
 type Response = axum::http::Response<Body>;

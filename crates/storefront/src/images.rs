@@ -1,5 +1,5 @@
-//! Pictures as the shop window shows them: the address, a smaller form, and what browsers may choose
-//! from. A picture of another site is its own smaller form.
+//! Pictures as the shop window shows them: the address, a smaller form, and what browsers may
+//! choose from. A picture of another site is its own smaller form.
 
 use commerce::pictures::{self, Image};
 use frame::media::shown::Form;

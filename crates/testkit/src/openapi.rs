@@ -1,9 +1,9 @@
 //! Holds answers of a server against its own `OpenAPI` document: the status must be one that the
 //! operation declares, and the body must conform to the schema of that status.
 //!
-//! [`Documents::faults`] looks at one answer. The runner of recorded cases has every answer looked at
-//! that it receives, so **what no schema describes fails the case that sees it**, whatever that case
-//! is about.
+//! [`Documents::faults`] looks at one answer. The runner of recorded cases has every answer looked
+//! at that it receives, so **what no schema describes fails the case that sees it**, whatever that
+//! case is about.
 
 mod asked;
 

@@ -15,7 +15,6 @@ use super::sales::{Batch, Numbers, Tally};
 use crate::common::events;
 use crate::common::meta::ENTRY_ID;
 use crate::coupons::Coupon;
-use crate::reviews;
 
 /// The numbers from which the demo may count on.
 pub(super) fn numbers(conn: &mut dyn Conn) -> Result<Numbers> {
@@ -83,7 +82,7 @@ pub(super) fn tally(
     let mut products: Vec<i64> = catalogue.wares.iter().map(|ware| ware.product_id).collect();
     products.dedup();
     for product_id in products {
-        reviews::rating::refresh(conn, product_id)?;
+        crate::products::rating::refresh(conn, product_id)?;
     }
     for (coupon_id, who) in &tally.uses {
         let Some(mut coupon) = Coupon::get(conn, *coupon_id)? else { continue };

@@ -7,7 +7,7 @@ use shop_rows::shipping::{self, ZoneRow};
 
 use super::ORDER;
 use super::table::{Field, Gateway};
-use crate::settings::kind::{Choices, SettingType, TYPES, choices_body};
+use crate::setting_types::{Choices, SettingType, TYPES, choices_body};
 use crate::shipping_methods::{METHODS, Method};
 
 const CONTEXTS: &[&str] = &["view", "edit"];

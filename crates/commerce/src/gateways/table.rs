@@ -1,6 +1,6 @@
 //! The ways to pay, and the settings of each.
 
-use crate::settings::kind::SettingType;
+use crate::setting_types::SettingType;
 
 #[derive(Debug)]
 pub(super) struct Gateway {

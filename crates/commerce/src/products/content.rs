@@ -11,8 +11,8 @@ use shop_rows::product::{self, ProductColumn, ProductFilter, ProductOrder, Produ
 use site_rows::post::{PostColumn, PostFilter, PostOrder, PostRow};
 use types::Result;
 
+use super::rating;
 use super::record::{BRAND, CATEGORY, EXTERNAL, GROUPED, Product, SHIPPING_CLASS, TAG, VARIATION};
-use crate::reviews::rating;
 
 const KIND: &str = "product";
 /// Products in a row of the catalogue.

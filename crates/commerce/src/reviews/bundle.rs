@@ -11,7 +11,8 @@ use serde_json::Value;
 use shop_rows::review::{self, ReviewRow};
 use types::{Error, Result};
 
-use super::{APPROVED, HOLD, SPAM, TRASH, rating};
+use super::{APPROVED, HOLD, SPAM, TRASH};
+use crate::products::rating;
 
 #[derive(Debug, Deserialize)]
 struct Entry {

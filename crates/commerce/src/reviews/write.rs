@@ -10,9 +10,10 @@ use shop_rows::order::{self, OrderFilter, OrderKind};
 use shop_rows::review::{self, ReviewFilter, ReviewRow};
 use types::{Capability, Error};
 
-use super::{APPROVED, HOLD, SPAM, TRASH, rating};
+use super::{APPROVED, HOLD, SPAM, TRASH};
 use crate::common::{events, moments};
 use crate::orders::status;
+use crate::products::rating;
 
 /// Bytes of what a reviewer writes.
 const REVIEW_LENGTH_MAX: usize = 65_525;

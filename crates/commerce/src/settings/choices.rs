@@ -5,7 +5,7 @@ use db::filter::{Direction, Page};
 use frame::Call;
 use site_rows::post::{PostFilter, PostOrder};
 
-use super::kind::Choices;
+use crate::setting_types::Choices;
 use super::table::Offers;
 use crate::data::tables;
 use crate::emails::FONTS;

@@ -6,7 +6,7 @@ use frame::{Call, Options, options};
 use serde_json::{Map, Value, json};
 
 use super::choices;
-use super::kind::{SettingType, TYPES, choices_body};
+use crate::setting_types::{SettingType, TYPES, choices_body};
 use super::table::{Default, Kept, Setting};
 use crate::taxes;
 

@@ -16,7 +16,7 @@ use std::sync::LazyLock;
 
 use frame::Options;
 
-use super::kind::SettingType;
+use crate::setting_types::SettingType;
 
 /// Settings that belong together.
 #[derive(Debug)]

@@ -1,6 +1,6 @@
 //! The settings that a way of shipping has in a zone.
 
-use crate::settings::kind::{Choices, SettingType};
+use crate::setting_types::{Choices, SettingType};
 
 #[derive(Debug)]
 pub(super) struct Field {

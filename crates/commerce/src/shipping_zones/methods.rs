@@ -12,8 +12,8 @@ use super::{
     append_event, fields, may_create, may_delete, may_edit, may_view, need_force, zone_of,
 };
 use crate::managers::{linked, with_total};
-use crate::settings::kind::TYPES;
-use crate::settings::kind::{accept, choices_body};
+use crate::setting_types::TYPES;
+use crate::setting_types::{accept, choices_body};
 use crate::shipping_methods::METHODS;
 
 const BOTH: &[&str] = &["view", "edit"];

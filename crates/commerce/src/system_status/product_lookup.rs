@@ -10,7 +10,7 @@ use types::{Result, Timestamp};
 
 use crate::products::record::{self, GROUPED, Product, VARIABLE};
 use crate::products::{events, settle};
-use crate::reviews::rating;
+use crate::products::rating;
 
 /// Products that are looked at in one go.
 const PAGE: i64 = 500;

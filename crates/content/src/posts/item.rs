@@ -6,7 +6,7 @@ use contract::rest::{CompiledItem, Links};
 use db::filter;
 use frame::text::render;
 use frame::{Call, dates};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use site_rows::post::PostRow;
 use site_rows::revision;
 use site_rows::term::{self, TermFilter};
@@ -100,42 +100,12 @@ pub(crate) fn prepare(
     terms: &Terms,
     wanted: ItemView<'_>,
 ) -> Result<(Value, Links), Error> {
-    let hidden = wanted.hides(row);
-    let mut fields = base(collection, call, row)?;
-    let protected = !row.password.is_empty();
-    let rendered = if hidden { String::new() } else { render::content(&row.content) };
-    let excerpt = if hidden {
-        String::new()
-    } else {
-        render::excerpt(&row.excerpt, &row.content, wanted.excerpt_words)
-    };
-    let mut say = |name: &str, value: Value| {
-        fields.insert(name.to_owned(), value);
-    };
-    say("title", json!({ "raw": row.title, "rendered": render::title(&row.title) }));
-    say(
-        "content",
-        json!({
-            "raw": row.content,
-            "rendered": rendered,
-            "protected": protected,
-            "block_version": i64::from(render::has_blocks(&row.content)),
-        }),
-    );
     let kind = collection.kind;
-    if kind.raw {
-        for name in ["title", "content"] {
-            let texts = fields.get_mut(name).and_then(Value::as_object_mut);
-            texts.map(|texts| texts.shift_remove("rendered"));
-        }
-    }
+    let mut fields = base(collection, call, row)?;
+    fields.extend(texts(kind, row, wanted));
     let mut say = |name: &str, value: Value| {
         fields.insert(name.to_owned(), value);
     };
-    if kind.has(Field::Excerpt) {
-        let excerpt = json!({ "raw": row.excerpt, "rendered": excerpt, "protected": protected });
-        say("excerpt", excerpt);
-    }
     let optional = [
         (Field::Author, "author", json!(row.author_id)),
         (Field::Picture, "featured_media", json!(row.featured_media)),
@@ -176,6 +146,35 @@ pub(crate) fn prepare(
     Ok((shown, links))
 }
 
+/// Title, content and excerpt, as they are stored and as readers see them.
+fn texts(kind: &Kind, row: &PostRow, wanted: ItemView<'_>) -> Map<String, Value> {
+    let (hidden, protected) = (wanted.hides(row), !row.password.is_empty());
+    let unless_hidden = |text: &dyn Fn() -> String| if hidden { String::new() } else { text() };
+    let rendered = unless_hidden(&|| render::content(&row.content));
+    let excerpt =
+        unless_hidden(&|| render::excerpt(&row.excerpt, &row.content, wanted.excerpt_words));
+    let mut title = json!({ "raw": row.title, "rendered": render::title(&row.title) });
+    let mut content = json!({
+        "raw": row.content,
+        "rendered": rendered,
+        "protected": protected,
+        "block_version": i64::from(render::has_blocks(&row.content)),
+    });
+    if kind.raw {
+        for texts in [&mut title, &mut content] {
+            texts.as_object_mut().map(|texts| texts.shift_remove("rendered"));
+        }
+    }
+    let mut fields = Map::new();
+    fields.insert(String::from("title"), title);
+    fields.insert(String::from("content"), content);
+    if kind.has(Field::Excerpt) {
+        let excerpt = json!({ "raw": row.excerpt, "rendered": excerpt, "protected": protected });
+        fields.insert(String::from("excerpt"), excerpt);
+    }
+    fields
+}
+
 /// The address that an item had when it was made: as it was written down then, or the one that
 /// never changes. Products have that of their page.
 fn guid(call: &mut Call<'_>, kind: &Kind, row: &PostRow) -> Result<String, Error> {
@@ -197,7 +196,7 @@ fn base(
     collection: &Collection,
     call: &mut Call<'_>,
     row: &PostRow,
-) -> Result<serde_json::Map<String, Value>, Error> {
+) -> Result<Map<String, Value>, Error> {
     let visit = call.visit;
     let guid = guid(call, collection.kind, row)?;
     let date_gmt = row.date_gmt.unwrap_or_else(|| visit.options.from_local(row.date));

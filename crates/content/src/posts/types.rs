@@ -45,17 +45,20 @@ enum Checks {
 }
 
 pub(super) fn routes(names: &Names) -> Vec<Route<Action>> {
-    let types = type_item();
-    let taxonomies = taxonomy_item();
-    let statuses = status_item();
-    let namespace = || names.content.clone();
-    let mut routes = Vec::new();
-    routes.extend(routes_of(Collection {
+    let mut routes = types(names);
+    routes.extend(statuses(names));
+    routes.extend(taxonomies(names));
+    routes
+}
+
+fn types(names: &Names) -> Vec<Route<Action>> {
+    let item = type_item();
+    routes_of(Collection {
         base: "types",
         variable: "type",
-        compiled: compile(&types),
-        item: types,
-        namespace: namespace(),
+        compiled: compile(&item),
+        item,
+        namespace: names.content.clone(),
         all: || ALL_KINDS.to_vec(),
         name: |kind| kind.name,
         may: |call, kind, context| context != "edit" || call.can(kind.may.edit),
@@ -72,13 +75,17 @@ pub(super) fn routes(names: &Names) -> Vec<Route<Action>> {
             call.deny("rest_forbidden_context", "You are not allowed to edit this content type.")
         },
         checks: Checks::Nothing,
-    }));
-    routes.extend(routes_of(Collection {
+    }).into_iter().collect()
+}
+
+fn statuses(names: &Names) -> Vec<Route<Action>> {
+    let item = status_item();
+    routes_of(Collection {
         base: "statuses",
         variable: "status",
-        compiled: compile(&statuses),
-        item: statuses,
-        namespace: namespace(),
+        compiled: compile(&item),
+        item,
+        namespace: names.content.clone(),
         all: || STATUSES.iter().chain(status::OF_ORDERS).collect(),
         name: |status| status.name,
         may: |call, status, _| status.is_public() || may_edit_anything(call),
@@ -89,13 +96,17 @@ pub(super) fn routes(names: &Names) -> Vec<Route<Action>> {
             call.deny("rest_cannot_read_status", "You are not allowed to use this status.")
         },
         checks: Checks::All,
-    }));
-    routes.extend(routes_of(Collection {
+    }).into_iter().collect()
+}
+
+fn taxonomies(names: &Names) -> Vec<Route<Action>> {
+    let item = taxonomy_item();
+    routes_of(Collection {
         base: "taxonomies",
         variable: "taxonomy",
-        compiled: compile(&taxonomies),
-        item: taxonomies,
-        namespace: namespace(),
+        compiled: compile(&item),
+        item,
+        namespace: names.content.clone(),
         all: || ALL_TAXONOMIES.to_vec(),
         name: |taxonomy| taxonomy.name,
         may: |call, taxonomy, context| context != "edit" || call.can(taxonomy.assign),
@@ -113,8 +124,7 @@ pub(super) fn routes(names: &Names) -> Vec<Route<Action>> {
             call.deny("rest_forbidden_context", "You are not allowed to edit this taxonomy.")
         },
         checks: Checks::Rights,
-    }));
-    routes
+    }).into_iter().collect()
 }
 
 fn compile(item: &Item) -> CompiledItem {

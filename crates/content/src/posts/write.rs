@@ -1,13 +1,11 @@
 //! Making, changing, trashing and deleting posts and pages.
 
 use std::collections::BTreeSet;
-use std::time::Duration;
 
 use contract::rest::{Refusal, Reply, Stop, params};
-use db::Conn;
 use frame::dates::Moment;
 use frame::tree::lies_within;
-use frame::{Call, ContentChange, Options, text};
+use frame::{Call, ContentChange, text};
 use serde_json::{Value, json};
 use site_rows::post::{self, PostRow};
 use site_rows::revision::{self, RevisionRow};
@@ -19,14 +17,12 @@ use super::kind::{Field, Kind, POST, PRODUCT, STANDARD_FORMAT, kind_of};
 use super::taxonomy::{CATEGORY, Taxonomy};
 use super::{address, menu_items, permit, schema, slug, status};
 
-/// Behind the slug of what is in the trash, so that the slug is free meanwhile.
 /// Terms of one taxonomy that an item may bear.
 const TERMS_MAX: usize = 100;
+/// Behind the slug of what is in the trash, so that the slug is free meanwhile.
 const TRASHED_SUFFIX: &str = "__trashed";
 /// What is to be published less than this from now is published now.
 const SOON_MICROS: i64 = 60 * 1_000_000;
-/// Bounds of dates exclude themselves.
-const A_MICROSECOND: Duration = Duration::from_micros(1);
 
 /// Answers with the item as its editor sees it.
 fn answer(collection: &Collection, call: &mut Call<'_>, row: &PostRow) -> Result<Reply, Stop> {
@@ -485,37 +481,4 @@ fn keep_revision(call: &mut Call<'_>, kind: &Kind, row: &PostRow) -> Result<(), 
     };
     revision::insert(conn, &revision)?;
     Ok(())
-}
-
-/// What was scheduled for before now, in the site's own time.
-fn due(conn: &mut dyn Conn, now: types::Timestamp) -> types::Result<post::PostFilter> {
-    let options = Options::read(conn)?;
-    Ok(post::PostFilter {
-        statuses: vec![status::FUTURE.to_owned()],
-        before: Some(options.local(now.plus(A_MICROSECOND))),
-        ..post::PostFilter::default()
-    })
-}
-
-/// Whether something that was scheduled is due.
-pub fn is_any_due(conn: &mut dyn Conn, now: types::Timestamp) -> types::Result<bool> {
-    let wanted = due(conn, now)?;
-    let counting = db::filter::Page { limit: 0, ..wanted.page };
-    let (_, total) = post::list(conn, &post::PostFilter { page: counting, ..wanted })?;
-    Ok(total > 0)
-}
-
-/// Publishes what is due. Returns how many items that were.
-pub fn publish_due(conn: &mut dyn Conn, now: types::Timestamp) -> types::Result<usize> {
-    let wanted = due(conn, now)?;
-    let (rows, _) = post::list(conn, &wanted)?;
-    let mut published = 0;
-    for mut row in rows {
-        if kind_of(&row.kind).is_some() && row.date_gmt.is_some_and(|date| date <= now) {
-            row.status = String::from(status::PUBLISH);
-            post::update(conn, &row)?;
-            published += 1;
-        }
-    }
-    Ok(published)
 }

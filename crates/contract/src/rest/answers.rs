@@ -5,11 +5,7 @@
 use serde_json::Value;
 
 use super::Schema;
-
-/// The keyword of a schema that answers may also be null.
-pub(super) const OR_NULL: &str = "x-or-null";
-/// The keyword that holds the schema of answers, where that is another than the published one.
-pub(super) const SHOWN: &str = "x-shown";
+use super::schema::{OR_NULL, SHOWN};
 
 /// What follows a schema's published keywords.
 impl Schema {

@@ -6,7 +6,6 @@
 
 use serde_json::{Map, Value};
 
-use super::answers::{OR_NULL, SHOWN};
 use super::node::Node;
 
 /// The keywords that the published description of a parameter may have. `required` comes on top.
@@ -343,6 +342,11 @@ fn without_ours(document: &Map<String, Value>) -> Map<String, Value> {
     }
     document
 }
+
+/// The keyword of a schema that answers may also be null.
+pub(super) const OR_NULL: &str = "x-or-null";
+/// The keyword that holds the schema of answers, where that is another than the published one.
+pub(super) const SHOWN: &str = "x-shown";
 
 /// Keywords within a parameter that are told nowhere.
 const IN_REQUESTS: &[&str] = &[OURS, OR_NULL, SHOWN];

@@ -1,4 +1,4 @@
-//! A cart as it is shown.
+//! A cart as it is shown: its goods, coupons, rates, totals and what is wrong with it.
 
 use std::sync::Arc;
 

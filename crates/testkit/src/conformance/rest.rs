@@ -35,8 +35,8 @@ pub fn folder() -> PathBuf {
     PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../conformance/rest"))
 }
 
-/// The folder with the cases of the store front, of media, comments, search and pages, whose shop is
-/// made by a seed.
+/// The folder with the cases of the store front, of media, comments, search and pages, whose shop
+/// is made by a seed.
 pub fn storefront_folder() -> PathBuf {
     PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../conformance/storefront"))
 }

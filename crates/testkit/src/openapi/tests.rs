@@ -31,7 +31,7 @@ fn document() -> Document {
             "responses": { "Refused": body(json!({ "type": "object", "required": ["code"] })) },
         },
     });
-    Document::parse("/root", &document).unwrap()
+    Document::parse("/api", &document).unwrap()
 }
 
 fn response(status: u16, body: &Value) -> Response {
@@ -47,7 +47,7 @@ fn answers_are_held_against_their_operation() {
         assert_eq!(found.len(), faults, "{request:?} {status} {body}: {found:?}");
     };
     let get = |path: &str| Request::new("GET", path);
-    let (list, one) = (get("/root/items?page=2"), get("/root/ITEMS/7/"));
+    let (list, one) = (get("/api/items?page=2"), get("/api/ITEMS/7/"));
     check(&list, 200, json!([{ "id": 1, "at": null }]), 0);
     check(&list, 200, json!({ "id": 1 }), 1);
     check(&list, 200, json!([{ "id": "1" }, { "id": null }]), 2);
@@ -57,18 +57,18 @@ fn answers_are_held_against_their_operation() {
     check(&one, 200, json!({ "name": "of something else" }), 1);
     check(&one, 200, json!({ "_links": {} }), 0);
     check(&one, 200, json!([]), 1);
-    check(&get("/root/items/7?_fields=name"), 200, json!([]), 0);
-    check(&get("/root/items/me"), 200, json!([]), 1);
-    check(&get("/root/items/you"), 200, json!([]), 0);
+    check(&get("/api/items/7?_fields=name"), 200, json!([]), 0);
+    check(&get("/api/items/me"), 200, json!([]), 1);
+    check(&get("/api/items/you"), 200, json!([]), 0);
     check(&get("/elsewhere/items/7"), 200, json!([]), 0);
     check(&get("/?rest_route=/items/7"), 200, json!([]), 1);
-    check(&get("/root/items/7?_envelope"), 200, json!({ "status": 200, "body": [] }), 1);
-    let post = Request::new("POST", "/root/items");
+    check(&get("/api/items/7?_envelope"), 200, json!({ "status": 200, "body": [] }), 1);
+    let post = Request::new("POST", "/api/items");
     check(&post, 201, json!({ "id": 1 }), 0);
     check(&post, 200, json!({ "id": 1 }), 1);
     check(&post, 400, json!({ "code": "wrong" }), 0);
     check(&post, 400, json!({ "message": "wrong" }), 1);
-    check(&Request::new("POST", "/root/items/7?_method=get"), 200, json!([]), 1);
+    check(&Request::new("POST", "/api/items/7?_method=get"), 200, json!([]), 1);
 }
 
 #[test]
@@ -76,7 +76,7 @@ fn every_answer_of_a_batch_is_looked_at() {
     let requests = json!({ "requests": [
         { "path": "/items" }, { "path": "/items?x=1", "method": "POST" },
     ] });
-    let batch = Request::new("POST", "/root/batch/v1").body(requests.to_string());
+    let batch = Request::new("POST", "/api/batch/v1").body(requests.to_string());
     let answers = json!({ "responses": [
         { "status": 201, "body": { "id": 1 }, "headers": [] },
         { "status": 201, "body": { "id": "two" }, "headers": [] },

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use frame::Options;
 use frame::pages::EmailLook;
 
-use super::super::kind::SettingType;
+use crate::setting_types::SettingType;
 use super::{Default, Group, Kept, Offers, Setting, checkbox, select, setting, text, textarea};
 use crate::emails::{
     ADDITIONAL_CONTENT, Audience, EMAIL_TYPE, EmailKind, FORMATS, HEADING, KINDS, RECIPIENT,

@@ -155,7 +155,10 @@ fn deletion(item: &Value) -> Value {
 fn batch(item: Value) -> Value {
     let failed = json!({
         "type": "object",
-        "properties": { "id": { "type": ["integer", "string"] }, "error": components::reference(ERROR) },
+        "properties": {
+            "id": { "type": ["integer", "string"] },
+            "error": components::reference(ERROR),
+        },
         "required": ["id", "error"],
     });
     let results = json!({ "type": "array", "items": { "anyOf": [failed, item] } });

@@ -6,7 +6,8 @@ use shop_rows::product;
 use shop_rows::review::{self, ReviewFilter};
 use types::{Amount, Result};
 
-use super::APPROVED;
+/// The status of reviews that readers see.
+const APPROVED: &str = "approved";
 
 /// Counts the stars of a product's approved reviews again; reviews without stars do not count.
 pub(crate) fn refresh(conn: &mut dyn Conn, product_id: i64) -> Result<()> {
