@@ -13,8 +13,6 @@ use crate::support::{Site, basic};
 /// Parts of addresses that answers name before there is anything at them. **May only shrink**: one
 /// that nothing needs any more fails the test.
 const ABSENT: &[&str] = &[
-    "/wp-json/wp/v2/comments",
-    "/wp-json/wp/v2/media",
     "/wp-content/uploads/",
     "/reports/categories/stats",
     "/reports/downloads/files",
