@@ -19,8 +19,8 @@ use site_rows::media::{self, MediaFileRow};
 use tokio::sync::mpsc;
 use types::{Error, Result};
 
-use crate::intake::{BodyFault, drain};
 use crate::answer::set;
+use crate::intake::{BodyFault, drain};
 
 type Response = axum::http::Response<Body>;
 

@@ -17,10 +17,10 @@ use futures_util::stream;
 use tracing::Instrument as _;
 use types::Error;
 
+use crate::answer::set;
 use crate::intake::{BodyFault, WRONG_HOST, drain, has_proper_host, receive};
 use crate::panics::catch_panic;
 use crate::rest::RestService;
-use crate::answer::set;
 use crate::uploads;
 
 type Response = axum::http::Response<Body>;

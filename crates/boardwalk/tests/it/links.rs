@@ -12,11 +12,8 @@ use crate::support::{Site, basic};
 
 /// Parts of addresses that answers name before there is anything at them. **May only shrink**: one
 /// that nothing needs any more fails the test.
-const ABSENT: &[&str] = &[
-    "/wp-content/uploads/",
-    "/reports/categories/stats",
-    "/reports/downloads/files",
-];
+const ABSENT: &[&str] =
+    &["/wp-content/uploads/", "/reports/categories/stats", "/reports/downloads/files"];
 /// Addresses of what strangers do not see, or of what was deleted: products that are not published,
 /// the page of a plugin that is not active, and a variation that a report was asked for in vain.
 const HIDDEN: &[&str] = &[

@@ -5,11 +5,11 @@ use db::filter::{Direction, Page};
 use frame::Call;
 use site_rows::post::{PostFilter, PostOrder};
 
-use crate::setting_types::Choices;
 use super::table::Offers;
 use crate::data::tables;
 use crate::emails::FONTS;
 use crate::orders::status::STATUSES;
+use crate::setting_types::Choices;
 
 /// Pages that are offered at most.
 const PAGES_MAX: i64 = 500;

@@ -6,8 +6,8 @@ use frame::{Call, Options, options};
 use serde_json::{Map, Value, json};
 
 use super::choices;
-use crate::setting_types::{SettingType, TYPES, choices_body};
 use super::table::{Default, Kept, Setting};
+use crate::setting_types::{SettingType, TYPES, choices_body};
 use crate::taxes;
 
 const CONTEXTS: &[&str] = &["view", "edit"];

@@ -8,9 +8,9 @@ use frame::Options;
 use shop_rows::product::{self, ProductFilter};
 use types::{Result, Timestamp};
 
+use crate::products::rating;
 use crate::products::record::{self, GROUPED, Product, VARIABLE};
 use crate::products::{events, settle};
-use crate::products::rating;
 
 /// Products that are looked at in one go.
 const PAGE: i64 = 500;

@@ -75,7 +75,9 @@ fn types(names: &Names) -> Vec<Route<Action>> {
             call.deny("rest_forbidden_context", "You are not allowed to edit this content type.")
         },
         checks: Checks::Nothing,
-    }).into_iter().collect()
+    })
+    .into_iter()
+    .collect()
 }
 
 fn statuses(names: &Names) -> Vec<Route<Action>> {
@@ -96,7 +98,9 @@ fn statuses(names: &Names) -> Vec<Route<Action>> {
             call.deny("rest_cannot_read_status", "You are not allowed to use this status.")
         },
         checks: Checks::All,
-    }).into_iter().collect()
+    })
+    .into_iter()
+    .collect()
 }
 
 fn taxonomies(names: &Names) -> Vec<Route<Action>> {
@@ -124,7 +128,9 @@ fn taxonomies(names: &Names) -> Vec<Route<Action>> {
             call.deny("rest_forbidden_context", "You are not allowed to edit this taxonomy.")
         },
         checks: Checks::Rights,
-    }).into_iter().collect()
+    })
+    .into_iter()
+    .collect()
 }
 
 fn compile(item: &Item) -> CompiledItem {

@@ -344,9 +344,9 @@ fn without_ours(document: &Map<String, Value>) -> Map<String, Value> {
 }
 
 /// The keyword of a schema that answers may also be null.
-pub(super) const OR_NULL: &str = "x-or-null";
+pub(in crate::rest) const OR_NULL: &str = "x-or-null";
 /// The keyword that holds the schema of answers, where that is another than the published one.
-pub(super) const SHOWN: &str = "x-shown";
+pub(in crate::rest) const SHOWN: &str = "x-shown";
 
 /// Keywords within a parameter that are told nowhere.
 const IN_REQUESTS: &[&str] = &[OURS, OR_NULL, SHOWN];

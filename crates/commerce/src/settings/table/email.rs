@@ -5,12 +5,12 @@ use std::borrow::Cow;
 use frame::Options;
 use frame::pages::EmailLook;
 
-use crate::setting_types::SettingType;
 use super::{Default, Group, Kept, Offers, Setting, checkbox, select, setting, text, textarea};
 use crate::emails::{
     ADDITIONAL_CONTENT, Audience, EMAIL_TYPE, EmailKind, FORMATS, HEADING, KINDS, RECIPIENT,
     SUBJECT, SWITCH, Wording, theme_look,
 };
+use crate::setting_types::SettingType;
 
 pub(super) const GROUP: &str = "email";
 

@@ -7,7 +7,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::rest::answers::{OR_NULL, SHOWN};
+use crate::rest::schema::{OR_NULL, SHOWN};
 
 /// Who writes what a schema describes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
