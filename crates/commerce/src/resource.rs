@@ -230,9 +230,8 @@ pub fn routes<R: Resource>(
     let item = resource.item().compile()?;
     let document = resource.item().document();
     let defaults = resource.batch_defaults();
-    let (namespace_name, path_name) = (namespace.to_owned(), path.to_owned());
-    let endpoint =
-        Endpoint { resource, namespace: namespace_name, path: path_name, item, defaults };
+    let names = (namespace.to_owned(), path.to_owned());
+    let endpoint = Endpoint { resource, namespace: names.0, path: names.1, item, defaults };
     let endpoint = Arc::new(endpoint);
     let id = || Schema::integer().about("Resource ID.");
     let context = || endpoint.resource.item().context_arg();

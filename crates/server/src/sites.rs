@@ -52,6 +52,17 @@ pub fn routes(
     all.into_iter().flatten().collect()
 }
 
+/// Makes what a site is born with. The shop stands on the site, which must be there first.
+fn found(platform: &Platform) -> Result<()> {
+    let (now, vault) = (platform.clock.now(), Arc::clone(&platform.vault));
+    platform.store.write_blocking(move |conn| {
+        frame::options::secrets::seal_all(conn, &vault)?;
+        content::found(conn)?;
+        commerce::found(conn)?;
+        analytics::found(conn, now)
+    })
+}
+
 /// The media library in a folder, with the sizes and the placeholder of the shop.
 fn library(folder: PathBuf, workers: usize) -> Library {
     let storage = Arc::new(FolderStorage::new(folder));
@@ -121,14 +132,7 @@ pub fn make_site(
     if platform.settings.registration != onboarding::Registration::Closed {
         site = site.with_registrations();
     }
-    // The shop stands on the site, which must be there first.
-    let (now, vault) = (platform.clock.now(), Arc::clone(&platform.vault));
-    platform.store.write_blocking(move |conn| {
-        frame::options::secrets::seal_all(conn, &vault)?;
-        content::found(conn)?;
-        commerce::found(conn)?;
-        analytics::found(conn, now)
-    })?;
+    found(platform)?;
     let site = Arc::new(site);
     platform.attach_site(&site);
     Ok(site)

@@ -47,8 +47,8 @@ pub(crate) fn backup(config: &Config, common: &Common, file: &Path, out: &Printe
     match renamed {
         Ok(summary) => {
             let text = format!(
-                "Backed up {} rows and {} files of {environment} to {}.\nThe backup does not contain \
-                 the master key: keep a copy of the key in a separate place.",
+                "Backed up {} rows and {} files of {environment} to {}.\nThe backup does not \
+                 contain the master key: keep a copy of the key in a separate place.",
                 summary.rows_total(),
                 summary.files,
                 file.display()

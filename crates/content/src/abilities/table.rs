@@ -1,5 +1,5 @@
-//! The abilities that there are, each a name for a route or for facts about the site. What one takes
-//! and gives is what its route publishes.
+//! The abilities that there are, each a name for a route or for facts about the site. What one
+//! takes and gives is what its route publishes.
 
 use contract::rest::route::Verb;
 use frame::{Call, Names, Site};
