@@ -16,11 +16,11 @@ class Toasts {
 
   say(text: string, isBad = false, undo?: () => Promise<unknown>): void {
     const id = this.#next++;
-    // What went wrong before is settled by what is said now, and nothing is said twice at once.
-    this.list = [
-      ...this.list.filter((toast) => !toast.isBad && toast.text !== text),
-      { id, text, isBad, ...(undo ? { undo } : {}) },
-    ];
+    // What went wrong before is settled by what is said now. Nothing is said twice at once, but a
+    // way back stays: the same words may be about something else.
+    const isKept = (toast: Toast) =>
+      !toast.isBad && (toast.undo !== undefined || toast.text !== text);
+    this.list = [...this.list.filter(isKept), { id, text, isBad, ...(undo ? { undo } : {}) }];
     setTimeout(() => this.drop(id), undo ? SHOWN_WITH_UNDO_MS : SHOWN_MS);
   }
 
