@@ -85,7 +85,7 @@ fn card_numbers_are_refused_everywhere(site: Site) {
         assert_eq!(answer.status, 400, "{path} {body}: {}", answer.text());
         let told = answer.text();
         assert!(told.contains("prohibited_data"), "{path}: {told}");
-        assert!(!told.contains("1111"), "{path} repeats it: {told}");
+        assert!(!repeats_a_card(&told), "{path} repeats it: {told}");
     }
     let order = desk.ask("POST", "/wc/v3/orders", &json!({ "transaction_id": "4111111111111111" }));
     let notes = format!("/wc/v3/orders/{}/notes", order["id"]);
@@ -107,11 +107,18 @@ fn card_numbers_are_refused_everywhere(site: Site) {
     }
     let log = desk.running.server.stderr();
     assert!(log.contains("request has card data"), "{log}");
-    assert!(!log.contains("4111"), "the log repeats it");
+    assert!(!repeats_a_card(&log), "the log repeats it: {log}");
     imports_are_refused(&desk.shop.site);
     for (place, bytes) in files_of(desk.shop.site.data()) {
         assert!(!holds(&bytes, CARD) && !holds(&bytes, "4111.1111"), "{place}");
     }
+}
+
+/// Whether one of the cards is told, however it is written. A group of four digits alone proves
+/// nothing: it can be part of a time, a port or an identifier.
+fn repeats_a_card(text: &str) -> bool {
+    let digits: String = text.chars().filter(char::is_ascii_digit).collect();
+    digits.contains("111111111111") || digits.contains("555555555555")
 }
 
 fn imports_are_refused(site: &Site) {
@@ -124,13 +131,13 @@ fn imports_are_refused(site: &Site) {
     let output = site.run(&["import", "orders", file.to_str().unwrap()]);
     let told = String::from_utf8_lossy(&output.stderr);
     assert!(!output.status.success() && told.contains("customer_note"), "{told}");
-    assert!(!told.contains("5555"), "{told}");
+    assert!(!repeats_a_card(&told), "{told}");
     let bundle = json!({ "orders": [{ "customer_note": OTHER }] });
     fs::write(&file, bundle.to_string()).unwrap();
     let output = site.run(&["import", "bundle", file.to_str().unwrap()]);
     let told = String::from_utf8_lossy(&output.stderr);
     assert!(!output.status.success() && told.contains("orders[0].customer_note"), "{told}");
-    assert!(!told.contains("5555"), "{told}");
+    assert!(!repeats_a_card(&told), "{told}");
     fs::remove_file(&file).unwrap();
 }
 
@@ -144,7 +151,7 @@ fn card_numbers_are_only_reported_if_the_operator_says_so(site: Site) {
     assert_eq!(desk.running.onboard(&key, &merchant).status, 200);
     let log = desk.running.server.stderr();
     assert_eq!(log.matches("request has card data").count(), 2, "{log}");
-    assert!(!log.contains("4111"), "the log repeats it");
+    assert!(!repeats_a_card(&log), "the log repeats it: {log}");
 }
 
 const SECRETS: [&str; 3] = ["sk_live_Quizzical77", "DE00Canary12345", "pp_Secret_Zephyr"];
