@@ -86,10 +86,11 @@ pub fn make_site(
         clock: platform.clock,
         settings: site,
         outbound: Arc::new(outbound::Client::new(guard)),
-        wrong_credentials_per_minute: limits
-            .enabled
-            .then_some(limits.refused_keys_per_minute.get())
-            .unwrap_or(u32::MAX),
+        wrong_credentials_per_minute: if limits.enabled {
+            limits.refused_keys_per_minute.get()
+        } else {
+            u32::MAX
+        },
         options: OPTIONS,
         shop_code_prefix: commerce::options::CODE_PREFIX,
     };

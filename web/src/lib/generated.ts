@@ -212,7 +212,7 @@ export type User = {
   capabilities: Record<string, unknown>;
   extra_capabilities: Record<string, unknown>;
   avatar_urls: { 24: string; 48: string; 96: string };
-  meta: { persisted_preferences: { _modified: string } };
+  meta: Record<string, unknown> | unknown[];
 };
 
 export type ConsumerKey = {
@@ -273,7 +273,7 @@ export type Order = {
   date_completed_gmt: unknown;
   cart_hash: string;
   meta_data: { id: number; key: string; value: unknown }[];
-  line_items: { id: number; name: unknown; parent_name: string; product_id: unknown; variation_id: number; quantity: number; tax_class: string; subtotal: string; subtotal_tax: string; total: string; total_tax: string; taxes: { id: number; total: string; subtotal: string }[]; meta_data: { id: number; key: string; value: unknown; display_key: string; display_value: string }[]; sku: string; global_unique_id: string; price: number; image: { id: number; src: string } }[];
+  line_items: ({ id: number; name: unknown; parent_name: string | null; product_id: unknown; variation_id: number; quantity: number; tax_class: string; subtotal: string; subtotal_tax: string; total: string; total_tax: string; taxes: { id: number; total: string; subtotal: string }[]; meta_data: { id: number; key: string; value: unknown; display_key: string; display_value: string }[]; sku: string | null; global_unique_id: string | null; price: number; image: { id: number | string; src: string } })[];
   tax_lines: { id: number; rate_code: string; rate_id: number; label: string; compound: boolean; tax_total: string; shipping_tax_total: string; rate_percent: number; meta_data: { id: number; key: string; value: unknown }[] }[];
   shipping_lines: { id: number; method_title: unknown; method_id: unknown; instance_id: string; total: string; total_tax: string; taxes: { id: number; total: string }[]; meta_data: { id: number; key: string; value: unknown }[] }[];
   fee_lines: ({ id: number; name: unknown; tax_class: string; tax_status: "taxable" | "none"; total: string; total_tax: string; taxes: { id: number; total: string; subtotal: string }[]; meta_data: { id: number; key: string; value: unknown }[] })[];
@@ -306,7 +306,7 @@ export type Product = {
   date_created_gmt: unknown;
   date_modified: unknown;
   date_modified_gmt: unknown;
-  type: "simple" | "grouped" | "external" | "variable";
+  type: "simple" | "grouped" | "external" | "variable" | "variation";
   status: "draft" | "pending" | "private" | "publish" | "future" | "auto-draft" | "trash";
   featured: boolean;
   catalog_visibility: "visible" | "catalog" | "search" | "hidden";
@@ -324,7 +324,7 @@ export type Product = {
   price_html: string;
   on_sale: boolean;
   purchasable: boolean;
-  total_sales: number;
+  total_sales: number | string;
   virtual: boolean;
   downloadable: boolean;
   downloads: { id: string; name: string; file: string }[];
@@ -335,7 +335,7 @@ export type Product = {
   tax_status: "taxable" | "shipping" | "none";
   tax_class: string;
   manage_stock: boolean;
-  stock_quantity: number;
+  stock_quantity: number | null;
   stock_status: "instock" | "outofstock" | "onbackorder";
   backorders: "no" | "notify" | "yes";
   backorders_allowed: boolean;
@@ -346,7 +346,7 @@ export type Product = {
   shipping_required: boolean;
   shipping_taxable: boolean;
   shipping_class: string;
-  shipping_class_id: string;
+  shipping_class_id: number;
   reviews_allowed: boolean;
   sold_individually: boolean;
   post_password: string;
@@ -399,7 +399,7 @@ export type Variation = {
   tax_status: "taxable" | "shipping" | "none";
   tax_class: string;
   manage_stock: boolean | string;
-  stock_quantity: number;
+  stock_quantity: number | null;
   stock_status: "instock" | "outofstock" | "onbackorder";
   backorders: "no" | "notify" | "yes";
   backorders_allowed: boolean;
@@ -408,8 +408,8 @@ export type Variation = {
   weight: string;
   dimensions: { length: string; width: string; height: string };
   shipping_class: string;
-  shipping_class_id: string;
-  image: { id: number; date_created: unknown; date_created_gmt: unknown; date_modified: unknown; date_modified_gmt: unknown; src: string; name: string; alt: string };
+  shipping_class_id: number;
+  image: { id: number; date_created: unknown; date_created_gmt: unknown; date_modified: unknown; date_modified_gmt: unknown; src: string; name: string; alt: string } | null;
   gallery_image_ids: number[];
   attributes: { id: number; name: string; option: string }[];
   menu_order: number;
@@ -434,9 +434,9 @@ export type Coupon = {
   individual_use: boolean;
   product_ids: number[];
   excluded_product_ids: number[];
-  usage_limit: number;
-  usage_limit_per_user: number;
-  limit_usage_to_x_items: number;
+  usage_limit: number | null;
+  usage_limit_per_user: number | null;
+  limit_usage_to_x_items: number | null;
   free_shipping: boolean;
   product_categories: number[];
   excluded_product_categories: number[];
@@ -444,7 +444,7 @@ export type Coupon = {
   minimum_amount: number | string;
   maximum_amount: number | string;
   email_restrictions: string[];
-  used_by: number[];
+  used_by: string[];
   meta_data: { id: number; key: string; value: unknown }[];
 };
 
@@ -468,13 +468,13 @@ export type Note = {
   locale: string;
   title: string;
   content: string;
-  content_data: string;
+  content_data: Record<string, unknown>;
   status: string;
   source: string;
-  date_created: string;
-  date_created_gmt: string;
-  date_reminder: string;
-  date_reminder_gmt: string;
+  date_created: string | null;
+  date_created_gmt: string | null;
+  date_reminder: string | null;
+  date_reminder_gmt: string | null;
   is_snoozable: boolean;
   actions: unknown[];
   layout: string;
