@@ -305,7 +305,8 @@ fn accept(name: &str, value: &Value) -> Result<Value, &'static str> {
             Ok(value.clone())
         }
         (Kind::YesNo, _) => Err("Must be yes or no."),
-        (Kind::Text | Kind::Decimal, Value::String(text)) => Ok(json!(clean::textarea_field(text))),
+        (Kind::Text, Value::String(text)) => Ok(json!(clean::placeholder_text(text))),
+        (Kind::Decimal, Value::String(text)) => Ok(json!(clean::text_field(text))),
         (Kind::Text | Kind::Decimal, _) => Err("Must be a string."),
         (Kind::Integer, value) if loose::is_whole(value) => Ok(json!(loose::to_int(value))),
         (Kind::Integer, _) => Err("Must be a whole number."),
@@ -325,6 +326,7 @@ mod tests {
         for (name, value, expected) in [
             ("woocommerce_demo_store_notice", json!("Hello"), Some(json!("Hello"))),
             ("woocommerce_demo_store_notice", json!(["Hello"]), None),
+            ("permalink_structure", json!("/%day%/%postname%/"), Some(json!("/%day%/%postname%/"))),
             ("woocommerce_task_list_hidden", json!("yes"), Some(json!("yes"))),
             ("woocommerce_no_sales_tax", json!(true), Some(json!("yes"))),
             ("woocommerce_no_sales_tax", json!("maybe"), None),

@@ -22,6 +22,12 @@ pub fn textarea_field(text: &str) -> String {
     plain(text, true)
 }
 
+/// Plain text with its line breaks and its percent signs: `%day%` is a placeholder, and only looks
+/// as if it began with a percent code.
+pub fn placeholder_text(text: &str) -> String {
+    without_markup(text, true)
+}
+
 /// A code that is found by its own text, such as that of a coupon: one line of plain text in lower
 /// case. **Cleaning it again changes nothing**, so the code that is stored is the one that applies.
 pub fn code(text: &str) -> String {
@@ -303,6 +309,8 @@ mod tests {
     #[test]
     fn several_lines_of_plain_text() {
         assert_eq!(textarea_field(" a\n<i>b</i>\tc \n"), "a\nb\tc");
+        assert_eq!(textarea_field("/%day%/"), "/y%/");
+        assert_eq!(placeholder_text(" /%day%/<i>b</i>\n"), "/%day%/b");
     }
 
     #[test]
