@@ -131,3 +131,22 @@ pub fn refresh(conn: &mut dyn Conn, lists: &mut [&mut Vec<Image>]) -> Result<()>
 pub fn address(visit: &Visit, src: &str) -> String {
     if src.starts_with(UPLOADS_PATH) { visit.page(src) } else { src.to_owned() }
 }
+
+/// The forms that browsers may choose from, as the attribute `srcset` lists them.
+pub fn source_set(visit: &Visit, forms: &[Form]) -> String {
+    let each = forms.iter();
+    let each = each.map(|form| format!("{} {}w", visit.page(&form.path), form.width));
+    each.collect::<Vec<_>>().join(", ")
+}
+
+/// How wide the first of these forms is shown, as the attribute `sizes` says it.
+pub fn source_sizes(forms: &[Form]) -> String {
+    let size = |form: &Form| format!("(max-width: {0}px) 100vw, {0}px", form.width);
+    forms.first().map(size).unwrap_or_default()
+}
+
+/// The address of the smaller form. A picture of another site is its own.
+pub fn thumbnail_address(visit: &Visit, image: &Image) -> String {
+    let path = if image.thumbnail.is_empty() { &image.src } else { &image.thumbnail };
+    address(visit, path)
+}

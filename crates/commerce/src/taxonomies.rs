@@ -283,7 +283,7 @@ impl Resource for Terms {
             slugs: params.texts("slug"),
             parent: params.int("parent").filter(|_| self.kind.is_hierarchical()),
             hide_empty: params.flag("hide_empty"),
-            product: params.int("product").filter(|id| *id != 0),
+            bearer: params.int("product").filter(|id| *id != 0),
             order: order(params.text("orderby").unwrap_or_default()),
             direction: paging::direction(params),
             page: paging::page(call),

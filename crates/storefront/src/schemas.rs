@@ -2,11 +2,12 @@
 //!
 //! A line is a field: its name, its type and what it is about, such as
 //! `low_stock_remaining: integer|null = Stock left.`; the fields of an object are below it, two
-//! blanks further in. `array<object>` is a list of such objects. A word alone stands for fields
-//! that several items have. Fields are shown and never taken, in every context; a type with `!`
+//! blanks further in. `array<object>` is a list of such objects, `string:uri` a text of that format,
+//! and `(1)` behind a type the default. A word alone stands for fields that several items have. Fields are shown and never taken, in every context; a type with `!`
 //! behind it is that of a field which a checkout wants.
 
 use contract::rest::{Item, Schema};
+use serde_json::Value;
 
 const CONTEXTS: &[&str] = &["view", "edit", "embed"];
 /// Blanks by which the fields of an object are further in than its own line.
@@ -19,6 +20,7 @@ const GROUPS: &[(&str, &str)] = &[
     ("cart_item", include_str!("schemas/cart_item.txt")),
     ("currency", include_str!("schemas/currency.txt")),
     ("image", include_str!("schemas/image.txt")),
+    ("product", include_str!("schemas/product.txt")),
 ];
 
 /// The item that a file describes.
@@ -56,6 +58,10 @@ fn field(line: &str, below: &[&str], level: usize) -> Option<(String, Schema)> {
         Some(kind) => (kind, true),
         None => (kind, false),
     };
+    let (kind, default) = match kind.strip_suffix(')').and_then(|kind| kind.split_once('(')) {
+        Some((kind, default)) => (kind, serde_json::from_str::<Value>(default).ok()),
+        None => (kind, None),
+    };
     let inner = || Schema::typed("object").properties(fields(below, level + 1));
     let schema = match kind {
         "object" => inner(),
@@ -65,8 +71,18 @@ fn field(line: &str, below: &[&str], level: usize) -> Option<(String, Schema)> {
             let item = list.trim_start_matches("array<").trim_end_matches('>');
             Schema::list(Schema::typed(item))
         }
-        kinds if kinds.contains('|') => Schema::types(&kinds.split('|').collect::<Vec<_>>()),
-        kind => Schema::typed(kind),
+        kinds if kinds.contains('|') => {
+            let kinds = kinds.split('|').filter(|kind| !kind.is_empty());
+            Schema::types(&kinds.collect::<Vec<_>>())
+        }
+        kind => match kind.split_once(':') {
+            Some((kind, format)) => Schema::typed(kind).format(format),
+            None => Schema::typed(kind),
+        },
+    };
+    let schema = match default {
+        Some(default) => schema.default(default),
+        None => schema,
     };
     let schema = schema.about(about).context(CONTEXTS).readonly();
     let schema = if is_required { schema.required() } else { schema };

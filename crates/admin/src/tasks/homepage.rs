@@ -3,6 +3,7 @@
 use contract::rest::route::{CREATE, Route, Verb};
 use contract::rest::{Args, Reply, Stop};
 use frame::action::write;
+use frame::text::escaped;
 use frame::{Action, Call, Names, Options, options};
 use serde_json::{Map, Value, json};
 use site_rows::post;
@@ -82,11 +83,6 @@ fn content(site_name: &str, goods: &[Value]) -> String {
         text.push_str("</ul>\n<!-- /wp:list -->\n");
     }
     text
-}
-
-fn escaped(text: &str) -> String {
-    let text = text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
-    text.replace('"', "&quot;")
 }
 
 #[cfg(test)]

@@ -30,6 +30,8 @@ struct SeededSite {
     site: Site,
     identities: Identities,
     ids: BTreeMap<i64, i64>,
+    /// Where it was made; some texts have it.
+    address: String,
 }
 
 #[test]
@@ -94,7 +96,7 @@ fn run_sequences<'suite>(
 
 impl SeededSite {
     fn make(site: Site) -> Self {
-        let user = ["--login", ADMINISTRATOR, "--email", "admin@shop.example"];
+        let user = ["--login", ADMINISTRATOR, "--email", "admin@example.test"];
         let role = ["--role", "administrator", "--password-stdin"];
         let create = site.command(&[&["user", "create"], &user[..], &role[..]].concat());
         let created = process::run_command(create, PASSWORD.as_bytes()).unwrap();
@@ -109,18 +111,19 @@ impl SeededSite {
         assert_eq!(set.unwrap().status, 200, "how addresses of posts are put together");
         let Seeded { ids, users, refused } = seed.send(&running.url, &identities).unwrap();
         assert_eq!(refused, Vec::<String>::new(), "requests of the seed are refused");
+        let address = running.url.clone();
         drop(running);
         identities.extend(users.keys().map(|login| credential(&site, login)));
-        Self { site, identities, ids }
+        Self { site, identities, ids, address }
     }
 
     fn copied(&self) -> Self {
         let (identities, ids) = (self.identities.clone(), self.ids.clone());
-        Self { site: self.site.copied(), identities, ids }
+        Self { site: self.site.copied(), identities, ids, address: self.address.clone() }
     }
 
     fn runner(&self, url: &str) -> Runner {
-        Runner::new(url, self.identities.clone()).unwrap().seeded(self.ids.clone())
+        Runner::new(url, self.identities.clone()).unwrap().seeded(self.ids.clone(), &self.address)
     }
 }
 

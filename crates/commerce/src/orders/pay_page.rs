@@ -3,6 +3,7 @@
 
 use contract::rest::form;
 use db::Conn;
+use frame::text::escaped;
 use frame::{Options, PageSource, PublicPage, Visit};
 use serde_json::Value;
 use shop_rows::order::OrderKind;
@@ -11,7 +12,6 @@ use types::Result;
 use super::record::Order;
 use super::{receipt, status};
 use crate::gateways;
-use crate::products::price::escaped;
 
 const ENDPOINT: &str = "woocommerce_checkout_pay_endpoint";
 const CHECKOUT: &str = "/checkout";

@@ -8,6 +8,7 @@ use contract::rest::{Args, Refusal, Reply, Schema, Stop, Treatment};
 use db::Conn;
 use frame::action::{read, write};
 use frame::dates;
+use frame::text::escaped;
 use frame::{Action, Call, Options, PageSource, PublicPage, Visit};
 use serde_json::json;
 use shop_rows::order::{ItemKind, OrderKind};
@@ -16,7 +17,6 @@ use types::{Amount, Capability, Result, Timestamp};
 use super::record::{Order, Receipt};
 use super::{money, status};
 use crate::common::moments;
-use crate::products::price::escaped;
 
 const PATH: &str = "/receipt/";
 const TOKEN_BYTES: usize = 16;

@@ -1,6 +1,6 @@
 //! Orders and refunds as they are shown.
 
-use frame::{Call, Options};
+use frame::{Call, Options, Visit};
 use serde_json::{Map, Value, json};
 use shop_rows::order::{ItemKind, OrderRow};
 use types::Amount;
@@ -11,6 +11,7 @@ use super::record::{Address, Line, Order};
 use super::{money, status};
 use crate::common::version::Version;
 use crate::common::{amounts, moments};
+use crate::pictures;
 
 /// Decimals at most that a request can ask for.
 const DECIMALS_MAX: i64 = 20;
@@ -22,6 +23,7 @@ const INDEXES: [&str; 2] = ["_billing_address_index", "_shipping_address_index"]
 pub(super) struct Manner<'a> {
     pub(super) version: Version,
     pub(super) options: &'a Options,
+    visit: &'a Visit,
     decimals: i64,
     /// Only the entries of lines that people are meant to read.
     only_readable: bool,
@@ -35,6 +37,7 @@ impl<'a> Manner<'a> {
         Self {
             version,
             options,
+            visit: call.visit,
             decimals: decimals(call),
             only_readable: call.params.flag("order_item_display_meta"),
             include_meta: call.params.texts("include_meta"),
@@ -308,9 +311,10 @@ fn product_body(manner: &Manner<'_>, line: &Line, goods: &Goods, entries: &[Valu
     let Line { row, details } = line;
     let amount = |value: Amount| manner.amount(value);
     let good = goods.of_line(line);
+    let on_this_site = |(id, src): (i64, String)| (id, pictures::address(manner.visit, &src));
     let image = match good {
         // A product without a picture has no id of one; a variation has the id 0.
-        Some(good) => match (good.image(), good.parent) {
+        Some(good) => match (good.image().map(on_this_site), good.parent) {
             (Some((id, src)), None) => json!({ "id": id.to_string(), "src": src }),
             (Some((id, src)), Some(_)) => json!({ "id": id, "src": src }),
             (None, None) => json!({ "id": "", "src": "" }),

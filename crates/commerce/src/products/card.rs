@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use contract::rest::Stop;
+use frame::text::escaped;
 use frame::{Call, Visit};
 use serde_json::{Map, Value, json};
 use shop_rows::product::{self, ProductFilter};
@@ -79,8 +80,8 @@ fn picture(visit: &Visit, view: &View<'_>) -> String {
     let own = view.loaded.product.details.images.first();
     let of_parent = || view.parent().and_then(|parent| parent.details.images.first());
     if let Some(image) = own.or_else(of_parent) {
-        let src = if image.thumbnail.is_empty() { &image.src } else { &image.thumbnail };
-        let (src, alt) = (escaped(&pictures::address(visit, src)), escaped(&image.alt));
+        let src = escaped(&pictures::thumbnail_address(visit, image));
+        let alt = escaped(&image.alt);
         return format!(
             "<img width=\"300\" height=\"300\" src=\"{src}\" \
              class=\"attachment-woocommerce_thumbnail size-woocommerce_thumbnail\" alt=\"{alt}\" \
@@ -99,8 +100,4 @@ fn picture(visit: &Visit, view: &View<'_>) -> String {
         visit.page(PLACEHOLDER),
         sizes.join(", ")
     )
-}
-
-fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }

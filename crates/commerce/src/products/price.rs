@@ -1,6 +1,7 @@
 //! Prices: what a product costs now, and how a shop window shows it.
 
 use frame::Options;
+use frame::text::escaped;
 use types::{Amount, Timestamp};
 
 use super::record::{EXTERNAL, GROUPED, Product, SIMPLE, VARIABLE, amount_of};
@@ -90,10 +91,6 @@ fn number(amount: Amount, options: &Options) -> String {
         return grouped;
     }
     format!("{grouped}{}{fraction}", escaped(&options.text("woocommerce_price_decimal_sep")))
-}
-
-pub(crate) fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
 #[cfg(test)]

@@ -288,7 +288,13 @@ pub(super) fn image(version: Version) -> Fields {
         ("name", text("Image name.")),
         ("alt", text("Alternative text.")),
     ]);
-    if !is_current(version) {
+    if is_current(version) {
+        fields.extend([
+            ("srcset", text("Forms of the image that browsers may choose from.").readonly()),
+            ("sizes", text("How wide the image is shown.").readonly()),
+            ("thumbnail", text("URL of a smaller form.").readonly()),
+        ]);
+    } else {
         fields.push(("position", number("Position; the first image is the featured one.")));
     }
     fields

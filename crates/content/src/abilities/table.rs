@@ -272,7 +272,13 @@ impl Ability {
             }
             Runs::Request(target) => {
                 let document = route_document(site, target);
-                document.and_then(|document| document.get("schema").cloned()).unwrap_or(json!({}))
+                let schema = document.and_then(|document| document.get("schema").cloned());
+                let mut schema = schema.unwrap_or(json!({}));
+                // An answer has links besides its fields.
+                if let Some(members) = schema.as_object_mut() {
+                    members.entry("additionalProperties").or_insert(json!(true));
+                }
+                schema
             }
         }
     }

@@ -4,8 +4,7 @@ use contract::rest::{Links, Reply, Stop};
 use frame::media::file_type::FileType;
 use frame::media::shown::{Form, Shown};
 use frame::media::sizes::MEDIUM;
-use frame::text::render;
-use frame::text::slugify;
+use frame::text::{escaped, render, slugify};
 use frame::{Call, Visit, dates, library};
 use serde_json::{Map, Value, json};
 use site_rows::media::{self, MediaRow};
@@ -165,14 +164,6 @@ fn picture(visit: &Visit, shown: &Shown<'_>) -> String {
     }
     html.push_str(" />");
     html
-}
-
-fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;")
-        .replace('<', "&lt;")
-        .replace('>', "&gt;")
-        .replace('"', "&quot;")
-        .replace('\'', "&#039;")
 }
 
 fn details(call: &mut Call<'_>, shown: &Shown<'_>) -> Result<Value, Stop> {

@@ -217,24 +217,10 @@ fn referred(name: &str) -> Option<char> {
     }
 }
 
-/// The text as it may stand between tags and within quotes of either kind.
-pub(super) fn escaped(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for character in text.chars() {
-        match character {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            '\'' => out.push_str("&#039;"),
-            _ => out.push(character),
-        }
-    }
-    out
-}
-
 #[cfg(test)]
 mod tests {
+    use frame::text::escaped;
+
     use super::*;
 
     /// The tokens in short: `<name a=b>`, `</name>` and text.

@@ -1,8 +1,7 @@
 //! What this site says about its own pages.
 
+use frame::text::escaped;
 use serde_json::{Map, Value, json};
-
-use super::html::escaped;
 
 /// The narrowest and widest frame that is offered, in pixels.
 const WIDTH_MIN: u64 = 200;

@@ -4,12 +4,13 @@
 //! build new tags from the few values that we understand**, so that whatever a browser would have
 //! made of the original never reaches one.
 
+use frame::text::escaped;
 use std::fmt::Write as _;
 
 use serde_json::{Map, Value};
 use url::Url;
 
-use super::html::{Scanner, Tag, Token, decoded, escaped};
+use super::html::{Scanner, Tag, Token, decoded};
 
 /// Bytes of a provider's markup that are looked at.
 const MARKUP_BYTES_MAX: usize = 256 * 1024;

@@ -1,9 +1,8 @@
 //! Addresses of sound and film files, which need no provider: a browser plays them.
 
+use frame::text::escaped;
 use serde_json::{Map, Value, json};
 use url::Url;
-
-use super::html::escaped;
 
 const AUDIO_ENDINGS: &[&str] = &["mp3", "ogg", "flac", "m4a", "wav"];
 const VIDEO_ENDINGS: &[&str] = &["mp4", "m4v", "webm", "ogv", "flv"];

@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use contract::rest::{CompiledItem, Links};
 use db::filter;
-use frame::text::render;
+use frame::text::{blocks, render};
 use frame::{Call, dates};
 use serde_json::{Map, Value, json};
 use site_rows::post::PostRow;
@@ -158,7 +158,7 @@ fn texts(kind: &Kind, row: &PostRow, wanted: ItemView<'_>) -> Map<String, Value>
         "raw": row.content,
         "rendered": rendered,
         "protected": protected,
-        "block_version": i64::from(render::has_blocks(&row.content)),
+        "block_version": i64::from(blocks::has_blocks(&row.content)),
     });
     if kind.raw {
         for texts in [&mut title, &mut content] {

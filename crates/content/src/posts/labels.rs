@@ -9,7 +9,7 @@ pub(super) fn of_kind(kind: &Kind) -> Value {
     let (many, one) = (kind.label, kind.singular);
     let (many_small, one_small) = (many.to_lowercase(), one.to_lowercase());
     let parent = kind.hierarchical.then(|| format!("Parent {one_small}:"));
-    json!({
+    let mut labels = json!({
         "name": many,
         "singular_name": one,
         "add_new": format!("New {one_small}"),
@@ -43,10 +43,18 @@ pub(super) fn of_kind(kind: &Kind) -> Value {
         "item_updated": format!("The {one_small} is updated."),
         "item_link": format!("Link to a {one_small}"),
         "item_link_description": format!("A link to a {one_small}."),
-        "template_name": format!("Single {one_small}"),
         "menu_name": many,
         "name_admin_bar": one,
-    })
+    });
+    // Posts and pages have templates of more than one name.
+    if !matches!(kind.name, "post" | "page") {
+        labels["template_name"] = json!(format!("Single {one_small}"));
+    }
+    if kind.name == "product" {
+        labels["edit"] = json!("Edit");
+        labels["parent"] = json!(format!("Parent {one_small}"));
+    }
+    labels
 }
 
 pub(super) fn of_taxonomy(taxonomy: &Taxonomy) -> Value {

@@ -187,7 +187,7 @@ fn list_all(collection: &Collection, call: &mut Call<'_>) -> Result<Reply, Stop>
         slugs: params.texts("slug"),
         parent: params.int("parent").filter(|_| collection.taxonomy.hierarchical),
         hide_empty: params.flag("hide_empty"),
-        post: params.int("post").filter(|id| *id > 0),
+        bearer: params.int("post").filter(|id| *id > 0),
         order: order(params.text("orderby").unwrap_or_default()),
         direction: list::direction(params),
         page,

@@ -6,7 +6,7 @@ use frame::Call;
 use frame::users::{avatar_urls, names};
 use serde_json::{Map, Value, json};
 use site_rows::user::UserRow;
-use types::{Capability, Timestamp};
+use types::{Capability, Role, Timestamp};
 
 use super::fields;
 use super::meta::Meta;
@@ -42,7 +42,9 @@ pub(super) fn body(call: &Call<'_>, user: &UserRow, context: &str) -> Result<Val
     });
     fields = fields::in_context(fields, context);
     if let Value::Object(members) = &mut fields {
-        let is_super = call.can(Capability::DeleteUsers);
+        // Who looks after the site is nobody's business who may not see the users.
+        let is_seen = call.can(Capability::ListUsers) || rights::may_edit(call, user);
+        let is_super = is_seen && user.roles.contains(&Role::Administrator);
         members.insert(String::from("is_super_admin"), json!(is_super));
         let shop = if rights::may_edit(call, user) { meta.shop() } else { Meta::shop_hidden() };
         members.insert(String::from("woocommerce_meta"), shop);

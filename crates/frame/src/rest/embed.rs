@@ -57,7 +57,8 @@ fn embed_item(
             let href = target.get("href").and_then(Value::as_str).unwrap_or_default();
             let embeddable = target.get("embeddable") == Some(&Value::Bool(true));
             let value = if embeddable { fetch(href, fetched, call)? } else { None };
-            found |= value.is_some();
+            let is_empty = |value: &Value| value.as_array().is_some_and(Vec::is_empty);
+            found |= value.as_ref().is_some_and(|value| !is_empty(value));
             list.push(value.unwrap_or_else(|| json!([])));
         }
         if found {

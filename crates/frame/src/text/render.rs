@@ -4,16 +4,11 @@
 
 use contract::rest::clean;
 
+use super::blocks;
 use super::typography::typeset;
 
 /// Words of an excerpt that is taken from the content.
 pub const EXCERPT_WORDS: usize = 55;
-/// Starts each block of the editor.
-const BLOCK_START: &str = "<!-- wp:";
-const BLOCK_END: &str = "<!-- /wp:";
-const COMMENT_START: &str = "<!--";
-const COMMENT_END: &str = "-->";
-
 /// Elements around which no paragraph is put.
 const BLOCK_ELEMENTS: &[&str] = &[
     "address",
@@ -71,14 +66,9 @@ const BLOCK_ELEMENTS: &[&str] = &[
     "ul",
 ];
 
-/// Whether the content was made of the editor's blocks.
-pub fn has_blocks(content: &str) -> bool {
-    content.contains(BLOCK_START)
-}
-
 /// Stored content as HTML.
 pub fn content(raw: &str) -> String {
-    typeset(&if has_blocks(raw) { without_block_marks(raw) } else { paragraphs(raw) })
+    typeset(&if blocks::has_blocks(raw) { blocks::rendered(raw) } else { paragraphs(raw) })
 }
 
 /// A stored excerpt as HTML, or what stands in for one: the first words of the content.
@@ -98,31 +88,13 @@ fn summary(content: &str, words: usize) -> String {
 
 /// Content without any markup; entities stay as they are.
 pub fn plain_text(content: &str) -> String {
-    let spaced = without_block_marks(content).replace("</p>", "</p> ").replace("<br", " <br");
+    let spaced = blocks::without_marks(content).replace("</p>", "</p> ").replace("<br", " <br");
     clean::textarea_field(&spaced)
 }
 
 /// A title as HTML.
 pub fn title(raw: &str) -> String {
     typeset(raw)
-}
-
-fn without_block_marks(content: &str) -> String {
-    let mut html = String::with_capacity(content.len());
-    let mut rest = content;
-    while let Some(place) = rest.find(COMMENT_START) {
-        let (before, comment) = rest.split_at_checked(place).unwrap_or((rest, ""));
-        html.push_str(before);
-        if !comment.starts_with(BLOCK_START) && !comment.starts_with(BLOCK_END) {
-            html.push_str(COMMENT_START);
-            rest = comment.get(COMMENT_START.len()..).unwrap_or_default();
-            continue;
-        }
-        let Some((_, after)) = comment.split_once(COMMENT_END) else { return html };
-        rest = after;
-    }
-    html.push_str(rest);
-    html
 }
 
 /// Text with paragraphs where it has blank lines, and line breaks where it has line breaks.
@@ -211,9 +183,10 @@ mod tests {
             ("<p>Done</p>", "<p>Done</p>\n"),
             ("<h2>Head</h2>\n\ntext", "<h2>Head</h2>\n<p>text</p>\n"),
             ("<pre>a\n\n\n\nb</pre>\n\nc", "<pre>a\n\n\n\nb</pre>\n<p>c</p>\n"),
-            ("<!-- wp:paragraph -->\n<p>x</p>\n<!-- /wp:paragraph -->", "\n<p>x</p>\n"),
-            ("<!-- wp:x --><!-- other --><i>y</i>", "<!-- other --><i>y</i>"),
-            ("<!-- wp:heading {\"level\":2} --><h2>x</h2><!-- /wp:heading", "<h2>x</h2>"),
+            (
+                "<!-- wp:paragraph -->\n<p>x</p>\n<!-- /wp:paragraph -->",
+                "\n<p class=\"wp-block-paragraph\">x</p>\n",
+            ),
         ] {
             assert_eq!(content(raw), expected, "{raw:?}");
         }

@@ -260,7 +260,7 @@ fn any_change_of_a_valid_body() {
     // Neither side of the property went untested.
     let verdicts = verdicts.into_inner();
     let accepted = verdicts.iter().filter(|verdict| **verdict == Verdict::Accepted).count();
-    assert!((30..570).contains(&accepted), "{accepted} of {} were accepted", verdicts.len());
+    assert!((10..590).contains(&accepted), "{accepted} of {} were accepted", verdicts.len());
 }
 
 #[test]

@@ -174,7 +174,7 @@ fn products_bear_terms(database: &TestDatabase) {
             let counts = |conn: &mut dyn Conn, id| Ok(term::get(conn, id)?.unwrap().count);
             assert_eq!([counts(conn, 1)?, counts(conn, 2)?, counts(conn, 3)?], [1, 2, 1]);
             for (filter, expected) in [
-                (TermFilter { product: Some(2), ..TermFilter::default() }, vec![1]),
+                (TermFilter { bearer: Some(2), ..TermFilter::default() }, vec![1]),
                 (TermFilter { hide_empty: true, ..TermFilter::default() }, vec![2, 1, 3]),
             ] {
                 let (rows, _) = term::list(conn, &filter)?;

@@ -23,10 +23,8 @@ pub struct TermFilter {
     pub parent: Option<i64>,
     /// Only terms that a published post or product bears.
     pub hide_empty: bool,
-    /// Only terms that this post bears.
-    pub post: Option<i64>,
-    /// Only terms that this product bears.
-    pub product: Option<i64>,
+    /// Only terms that this post or product bears; they share their numbers.
+    pub bearer: Option<i64>,
     pub order: TermOrder,
     pub direction: Direction,
     pub page: Page,
@@ -74,14 +72,11 @@ pub fn list(conn: &mut dyn Conn, wanted: &TermFilter) -> Result<(Vec<TermRow>, i
         ));
     }
     filter.and_value(
-        "EXISTS (SELECT 1 FROM post_terms WHERE post_terms.site_id = terms.site_id
-           AND post_terms.term_id = terms.term_id AND post_terms.post_id = ?)",
-        wanted.post,
-    );
-    filter.and_value(
-        "EXISTS (SELECT 1 FROM product_terms WHERE product_terms.site_id = terms.site_id
-           AND product_terms.term_id = terms.term_id AND product_terms.product_id = ?)",
-        wanted.product,
+        "(EXISTS (SELECT 1 FROM post_terms WHERE post_terms.site_id = terms.site_id
+            AND post_terms.term_id = terms.term_id AND post_terms.post_id = ?)
+          OR EXISTS (SELECT 1 FROM product_terms WHERE product_terms.site_id = terms.site_id
+            AND product_terms.term_id = terms.term_id AND product_terms.product_id = ?))",
+        wanted.bearer,
     );
     let key = order(&mut filter, wanted)?;
     let second = match wanted.order {

@@ -106,11 +106,11 @@ fn prices(call: &Call<'_>, view: &View<'_>, body: &mut Body) {
     }
 }
 
-/// Its own picture, or that of its product.
+/// Its own picture. Older versions show that of its product, or the placeholder, where it has none.
 fn picture(call: &Call<'_>, view: &View<'_>, version: Version) -> Value {
     let own = view.loaded.product.details.images.first();
-    let found = own.or_else(|| view.parent()?.details.images.first());
-    if let Some(found) = found {
+    let of_parent = || view.parent().filter(|_| !is_current(version))?.details.images.first();
+    if let Some(found) = own.or_else(of_parent) {
         let shown = image(call.visit, found, 0, version);
         return if version == Version::One { json!([shown]) } else { shown };
     }

@@ -214,17 +214,14 @@ fn spelt(namespace: &ResolveResult<'_>, name: &str) -> String {
     }
 }
 
-/// The attributes of a tag, with the five common entities decoded.
+/// The attributes of a tag, with their entities decoded.
 fn attributes(text: &str) -> BTreeMap<String, String> {
     let Some(attribute) = &*ATTRIBUTE else { return BTreeMap::new() };
     let pairs = attribute.captures_iter(text).map(|found| {
         let part = |number| found.get(number).map(|part| part.as_str());
         let value = part(2).or_else(|| part(3)).or_else(|| part(4)).unwrap_or_default();
-        let value =
-            [("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&#39;", "'"), ("&amp;", "&")]
-                .iter()
-                .fold(value.to_owned(), |value, (entity, meant)| value.replace(entity, meant));
-        (part(1).unwrap_or_default().to_ascii_lowercase(), value)
+        let meant = quick_xml::escape::unescape(value).unwrap_or(value.into());
+        (part(1).unwrap_or_default().to_ascii_lowercase(), meant.into_owned())
     });
     pairs.collect()
 }

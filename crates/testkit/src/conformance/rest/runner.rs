@@ -47,6 +47,8 @@ pub struct Runner {
     routes: Routes,
     /// From recorded ids to those that the server gave to what a seed made.
     seeded: BTreeMap<i64, i64>,
+    /// The address of the server that took the seed; it is part of some texts.
+    seeded_at: String,
     /// What the program says of its answers.
     documents: Option<Documents>,
 }
@@ -56,13 +58,15 @@ impl Runner {
     pub fn new(site: &str, identities: Identities) -> Result<Self> {
         let site = site.trim_end_matches('/').to_owned();
         let routes = Routes::from_index(&index(&site)?)?;
-        Ok(Self { site, identities, routes, seeded: BTreeMap::new(), documents: None })
+        let (seeded, seeded_at) = (BTreeMap::new(), site.clone());
+        Ok(Self { site, identities, routes, seeded, seeded_at, documents: None })
     }
 
-    /// For a server whose shop was made by a [`Seed`](super::Seed).
+    /// For a server whose shop was made by a [`Seed`](super::Seed), sent to this address.
     #[must_use]
-    pub fn seeded(self, ids: BTreeMap<i64, i64>) -> Self {
-        Self { seeded: ids, ..self }
+    pub fn seeded(self, ids: BTreeMap<i64, i64>, address: &str) -> Self {
+        let seeded_at = address.trim_end_matches('/').to_owned();
+        Self { seeded: ids, seeded_at, ..self }
     }
 
     /// Holds every answer against these documents, too.
@@ -163,7 +167,7 @@ impl Runner {
                 (*status, headers, body, cookies, *compare)
             }
         };
-        let got = if plan.web { self.facts(&answer) } else { answer_body(&answer) };
+        let got = if plan.web { self.facts(&answer) } else { self.answer_body(&answer) };
         if answer.status != status {
             let (came, text) = (answer.status, compare::shown(&got));
             return Ok(vec![format!("status: want {status}, got {came} {text}")]);
@@ -274,16 +278,33 @@ impl Runner {
 
     /// A recorded value with the server's own address in it.
     fn with_site(&self, recorded: &Value) -> Value {
-        match recorded {
-            Value::String(text) => self.in_text(text).into(),
-            Value::Array(items) => items.iter().map(|item| self.with_site(item)).collect(),
-            Value::Object(members) => {
-                let member =
-                    |(name, value): (&String, &Value)| (self.in_text(name), self.with_site(value));
-                members.iter().map(member).collect()
-            }
-            _ => recorded.clone(),
+        map_texts(recorded, &|text| self.in_text(text))
+    }
+
+    /// The answer as JSON: nothing is null, and what is no JSON is a text. What the seed wrote with
+    /// its server's address has that of this one.
+    fn answer_body(&self, answer: &Response) -> Value {
+        if answer.body.is_empty() {
+            return Value::Null;
         }
+        let body = answer.json().unwrap_or_else(|_| answer.text().into());
+        if self.seeded_at == self.site {
+            return body;
+        }
+        map_texts(&body, &|text| text.replace(&self.seeded_at, &self.site))
+    }
+}
+
+/// A value whose texts and names are made anew.
+fn map_texts(value: &Value, map: &dyn Fn(&str) -> String) -> Value {
+    match value {
+        Value::String(text) => map(text).into(),
+        Value::Array(items) => items.iter().map(|item| map_texts(item, map)).collect(),
+        Value::Object(members) => {
+            let member = |(name, value): (&String, &Value)| (map(name), map_texts(value, map));
+            members.iter().map(member).collect()
+        }
+        _ => value.clone(),
     }
 }
 
@@ -296,14 +317,6 @@ pub(super) fn index(site: &str) -> Result<Value> {
 
 fn now() -> Timestamp {
     Clock::System.now()
-}
-
-/// The answer as JSON: nothing is null, and what is no JSON is a text.
-fn answer_body(answer: &Response) -> Value {
-    if answer.body.is_empty() {
-        return Value::Null;
-    }
-    answer.json().unwrap_or_else(|_| answer.text().into())
 }
 
 fn encoded(text: &str) -> String {
