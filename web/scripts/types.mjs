@@ -36,6 +36,8 @@ const REST = {
   Coupon: 'WcV3ShopCoupon',
   Setting: 'WcV3Setting',
   Note: 'WcAnalyticsNote',
+  PersonalData: 'BoardwalkV1PersonalData',
+  Erasure: 'BoardwalkV1Erasure',
 };
 
 const NAMES = {

@@ -32,6 +32,7 @@ export const ROUTES: readonly Route[] = [
   { path: '/register', load: () => import('./pages/account/Register.svelte'), isOpen: true },
   { path: '/account', load: () => import('./pages/account/Account.svelte') },
   { path: '/users', load: () => import('./pages/users/Users.svelte') },
+  { path: '/users/privacy', load: () => import('./pages/users/Privacy.svelte') },
   { path: '/users/:id', load: () => import('./pages/users/User.svelte') },
   { path: '/reference', load: () => import('./pages/reference/Reference.svelte') },
   { path: '/store/orders', load: () => import('./pages/store/Orders.svelte') },
@@ -130,6 +131,7 @@ export const MENU: readonly Section[] = [
     entries: [
       { label: texts.console.isos.title, path: '/console/isos' },
       { label: texts.users.title, path: '/users' },
+      { label: texts.users.privacy.title, path: '/users/privacy' },
     ],
   },
   {

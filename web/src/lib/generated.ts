@@ -482,3 +482,17 @@ export type Note = {
   is_deleted: boolean;
   is_read: boolean;
 };
+
+export type PersonalData = {
+  email: string;
+  data: { group_id: string; group_label: string; item_id: string; data: { name: string; value: string }[] }[];
+};
+
+export type Erasure = {
+  account: boolean;
+  orders: number;
+  reviews: number;
+  downloads: number;
+  customers: number;
+  coupons: number;
+};

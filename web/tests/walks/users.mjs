@@ -1,5 +1,6 @@
 // Users: who has an account, what they may do, and how they come and go.
 import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
 import { describe, test } from 'node:test';
 import { call, isFitForEverybody, open, save, settled, signIn, walk, world } from '../support.mjs';
 
@@ -60,5 +61,38 @@ describe('users', () => {
         await page.getByText('You cannot remove your own permission to edit users').waitFor();
       },
       { allowed: [/40\d/] },
+    ));
+
+  test('what is kept about a buyer is shown, saved and erased', () =>
+    walk(
+      async (page) => {
+        const email = `buyer-${Date.now()}@example.org`;
+        const billing = { first_name: 'Grace', last_name: 'Pier', email };
+        const line_items = [{ name: 'Rope', quantity: 1, total: '12.00' }];
+        const order = await call('POST', 'wc/v3/orders', { billing, line_items });
+        await open(page, '/users/privacy');
+        await page.getByRole('button', { name: 'Find personal data' }).click();
+        await page.getByText('Check: E-mail address').waitFor();
+        await page.fill('#email', `nobody-${email}`);
+        await page.getByRole('button', { name: 'Find personal data' }).click();
+        await page.getByText('Nothing is stored about this address').waitFor();
+        await page.fill('#email', email);
+        await page.getByRole('button', { name: 'Find personal data' }).click();
+        await page.getByText('Grace').first().waitFor();
+        await isFitForEverybody(page, 'what is kept about a buyer');
+        const saved = page.waitForEvent('download');
+        await page.getByRole('button', { name: 'Download as JSON' }).click();
+        const text = await readFile(await (await saved).path(), 'utf8');
+        assert.equal(JSON.parse(text).email, email);
+        await page.getByRole('button', { name: 'Erase' }).click();
+        await page.getByText('orders keep their date, items and amounts').waitFor();
+        await isFitForEverybody(page, 'the question before a buyer is forgotten');
+        await page.getByRole('dialog').getByRole('button', { name: 'Erase' }).click();
+        await page.getByText('Orders and refunds: 1').waitFor();
+        const kept = await call('GET', `wc/v3/orders/${order.id}`);
+        assert.notEqual(kept.billing.email, email);
+        assert.equal(kept.line_items[0].total, '12.00');
+      },
+      { allowed: [/400/] },
     ));
 });

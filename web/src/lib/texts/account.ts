@@ -85,6 +85,30 @@ export const users = {
   removal: (name: string) => `Delete ${name}?`,
   consequence:
     'This permanently deletes the account with its sessions, keys and application passwords. Content by this user is reassigned to you.',
+  privacy: {
+    title: 'Personal data',
+    explain:
+      'Answer requests of buyers: everything that is stored under an e-mail address, to hand out or to erase.',
+    email: 'E-mail address',
+    hint: 'The address that the person ordered or commented with.',
+    find: 'Find personal data',
+    about: (email: string) => `Stored about ${email}`,
+    nothing: 'Nothing is stored about this address',
+    save: 'Download as JSON',
+    file: 'personal-data.json',
+    erase: 'Erase',
+    question: (email: string) => `Erase the data of ${email}?`,
+    consequence:
+      'A customer account is deleted. Names, addresses and e-mail in orders, reviews and downloads are replaced; orders keep their date, items and amounts, so reports do not change. This cannot be undone, and older backups still have the data.',
+    erased: 'Personal data erased',
+    counts: (erased: Record<string, boolean | number>) => [
+      erased.account ? 'The account was deleted' : 'There was no customer account',
+      `Orders and refunds: ${erased.orders}`,
+      `Reviews and comments: ${erased.reviews}`,
+      `Download permissions: ${erased.downloads}`,
+      `Coupons: ${erased.coupons}`,
+    ],
+  },
 };
 
 export const register = {
