@@ -265,8 +265,7 @@ fn groups(version: Version) -> Fields {
         fields.push(("brands", terms("Brands.")));
     }
     fields.push(("tags", terms("Tags.")));
-    let image = Schema::object(image(version));
-    fields.push(("images", field(Schema::list(image), "Product images.")));
+    fields.push(("images", field(Schema::list(picture(version)), "Product images.")));
     if is_current(version) {
         fields.push(("has_options", flag("Whether the customer must choose options.").readonly()));
     }
@@ -274,7 +273,7 @@ fn groups(version: Version) -> Fields {
 }
 
 /// The fields of a picture.
-pub(super) fn image(version: Version) -> Fields {
+fn image(version: Version) -> Fields {
     let mut fields = vec![("id", number("Image ID."))];
     let dates: &[&str] = match version {
         Version::One => &["date_created", "date_modified"],
@@ -288,16 +287,24 @@ pub(super) fn image(version: Version) -> Fields {
         ("name", text("Image name.")),
         ("alt", text("Alternative text.")),
     ]);
-    if is_current(version) {
-        fields.extend([
-            ("srcset", text("Forms of the image that browsers may choose from.").readonly()),
-            ("sizes", text("How wide the image is shown.").readonly()),
-            ("thumbnail", text("URL of a smaller form.").readonly()),
-        ]);
-    } else {
+    if !is_current(version) {
         fields.push(("position", number("Position; the first image is the featured one.")));
     }
     fields
+}
+
+/// A picture. Responses show more of it than the published interface says.
+pub(super) fn picture(version: Version) -> Schema {
+    let picture = Schema::object(image(version));
+    if !is_current(version) {
+        return picture;
+    }
+    let forms = [
+        ("srcset", text("Forms of the image that browsers may choose from.")),
+        ("sizes", text("How wide the image is shown.")),
+        ("thumbnail", text("URL of a smaller form.")),
+    ];
+    picture.shown_as(Schema::object(image(version).into_iter().chain(forms)))
 }
 
 fn rest(version: Version) -> Fields {

@@ -4,8 +4,8 @@ use contract::rest::{Item, Schema};
 
 use super::super::record::STOCK_STATUSES;
 use super::super::schema::{
-    BACKORDERS, TAX_STATUSES, choice, chosen, dimensions, downloads, field, flag, image, moment,
-    number, sale_dates, text,
+    BACKORDERS, TAX_STATUSES, choice, chosen, dimensions, downloads, field, flag, moment, number,
+    picture, sale_dates, text,
 };
 use super::super::version::is_current;
 use crate::common::meta;
@@ -123,7 +123,7 @@ fn rest(version: Version) -> Fields {
             "shipping_class_id",
             field(class_id, "Shipping class ID.").readonly().shown_as(Schema::integer()),
         ),
-        ("image", field(Schema::object(image(version)), "Variation image.").or_null()),
+        ("image", field(picture(version), "Variation image.").or_null()),
     ];
     if is_current(version) {
         let ids = Schema::list(Schema::integer().min(1));
