@@ -14,6 +14,7 @@ use db::filter::{Direction, LIST_MAX, PAGE_MAX, Page, fold};
 use frame::action::{read, write};
 use frame::{Action, Call, Names};
 use serde_json::{Value, json};
+use shop_rows::cart::{self, CartRow};
 use shop_rows::download_permission::{self, DownloadPermissionFilter, DownloadPermissionRow};
 use shop_rows::order::{self, OrderFilter, OrderKind, OrderSort};
 use site_rows::comment::{self, CommentFilter, CommentOrder, CommentRow};
@@ -93,6 +94,7 @@ fn erased_document() -> Value {
         ("downloads", count("Download permissions that are anonymous now.")),
         ("customers", count("Customers that reports know as deleted now.")),
         ("coupons", count("Coupons that named the address.")),
+        ("carts", count("Carts that were deleted.")),
     ];
     Item::new("erasure", Schema::object(members)).document()
 }
@@ -107,6 +109,8 @@ struct Person {
     orders: Vec<i64>,
     /// Reviews and other comments.
     comments: Vec<CommentRow>,
+    /// What the person has put into carts and not ordered.
+    carts: Vec<CartRow>,
 }
 
 impl Person {
@@ -120,7 +124,8 @@ impl Person {
         let user_id = account.as_ref().map(|account| account.user.user_id);
         let orders = orders_of(conn, &email, user_id)?;
         let comments = comments_of(conn, &email, user_id)?;
-        Ok(Self { email, account, orders, comments })
+        let carts = cart::of_person(conn, &email, user_id)?;
+        Ok(Self { email, account, orders, comments, carts })
     }
 
     /// The permissions to download what the person bought.

@@ -146,6 +146,11 @@ impl Hashes {
         self.0.insert(password, hash);
     }
 
+    /// The hash, if it was made beforehand.
+    pub fn made(&self, given: &str) -> Option<String> {
+        self.0.get(given).cloned()
+    }
+
     /// The hash, made beforehand or, where that was not foreseen, now.
     pub fn of(&self, given: &str) -> Result<String, Error> {
         match self.0.get(given) {

@@ -58,6 +58,7 @@ impl Site {
             return Response::plain_refusal(&refusal, &rest_url);
         }
         let method = effective_method(&request);
+        let request = without_cookies_of_links(request, &method);
         let (visit, refused) = self.receive(&request, &method).await;
         let visit = Arc::new(visit);
         let mut is_shortened = false;
@@ -401,6 +402,16 @@ pub fn failed(error: &Error) -> Refusal {
         tracing::error!(error = %error.report(), "a request failed");
     }
     refusal
+}
+
+/// A link that means a write comes without cookies: browsers send them along from any site, and
+/// nothing else shows that its visitor wants what the link does.
+fn without_cookies_of_links(mut request: Request, method: &str) -> Request {
+    let is_read = |method: &str| matches!(method, "GET" | "HEAD" | "OPTIONS");
+    if is_read(&request.method.to_ascii_uppercase()) && !is_read(method) {
+        request.headers.retain(|(name, _)| name != "cookie");
+    }
+    request
 }
 
 /// The method that the request means: a query parameter or a header may say another one.

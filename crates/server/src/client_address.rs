@@ -59,13 +59,7 @@ impl Client {
 
     /// What is counted as one client: an IPv4 address, or the network that an IPv6 customer gets.
     pub(crate) fn network(self) -> IpAddr {
-        match self.address {
-            IpAddr::V4(_) => self.address,
-            IpAddr::V6(address) => {
-                let network = u128::from(address) & (u128::MAX << 64);
-                IpAddr::V6(network.into())
-            }
-        }
+        types::client_network(self.address)
     }
 }
 

@@ -1,5 +1,6 @@
 //! Carts: what somebody wants to buy and has not ordered yet. An empty one is no row.
 
+use db::filter::containing;
 use db::{Conn, Record, SITE, statements};
 use types::{Result, Timestamp};
 
@@ -27,6 +28,11 @@ statements! {
         CartRow,
         "WHERE site_id = $1 ORDER BY expires_us, cart_key LIMIT $2"
     );
+    CARTS_NAMING = db::select!(
+        CartRow,
+        "WHERE site_id = $1 AND (cart_key = $2 OR LOWER(contents) LIKE $3 ESCAPE '!')
+         ORDER BY cart_key"
+    );
     CARTS_COUNT = "SELECT COUNT(*) FROM carts WHERE site_id = $1";
 }
 
@@ -41,6 +47,13 @@ pub fn put(conn: &mut dyn Conn, cart: &CartRow) -> Result<()> {
         return Ok(());
     }
     conn.insert(&CART_INSERT, cart).map(drop)
+}
+
+/// The cart of a user, and every cart whose contents name the e-mail address.
+pub fn of_person(conn: &mut dyn Conn, email: &str, user_id: Option<i64>) -> Result<Vec<CartRow>> {
+    let key = user_id.map(|user_id| user_id.to_string()).unwrap_or_default();
+    let pattern = containing(&format!("\"{}\"", email.to_lowercase()))?;
+    conn.rows(&CARTS_NAMING, &[SITE.into(), (&*key).into(), (&*pattern).into()], CartRow::read)
 }
 
 /// Returns whether there was such a cart.

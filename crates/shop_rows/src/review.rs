@@ -67,6 +67,8 @@ pub struct ReviewFilter {
     pub products: Vec<i64>,
     /// Terms of which the product must bear one.
     pub terms: Vec<i64>,
+    /// Only of products that everybody may see.
+    pub of_published: bool,
     pub statuses: Vec<String>,
     pub statuses_exclude: Vec<String>,
     /// Users who wrote them.
@@ -171,6 +173,12 @@ fn conditions(wanted: &ReviewFilter) -> Result<Filter> {
            AND borne.product_id = reviews.product_id AND borne.term_id IN (?))",
         &wanted.terms,
     )?;
+    if wanted.of_published {
+        filter.and(Clause::fixed(
+            "EXISTS (SELECT 1 FROM products WHERE products.site_id = reviews.site_id
+               AND products.product_id = reviews.product_id AND products.status = 'publish')",
+        ));
+    }
     filter.and_list("status IN (?)", &wanted.statuses)?;
     filter.and_list("status NOT IN (?)", &wanted.statuses_exclude)?;
     filter.and_list("user_id IN (?)", &wanted.reviewers)?;

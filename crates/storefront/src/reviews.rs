@@ -66,6 +66,7 @@ fn list(call: &mut Call<'_>, base: &str) -> Result<Reply, Stop> {
     };
     let mut wanted = ReviewFilter {
         statuses: vec![APPROVED.to_owned()],
+        of_published: true,
         order,
         direction,
         page: paging::page(call),

@@ -11,6 +11,14 @@ use serde::{Deserialize, Serialize};
 const BITS_V4: u8 = 32;
 const BITS_V6: u8 = 128;
 
+/// What is counted as one client: an IPv4 address, or the network that an IPv6 customer gets.
+pub fn client_network(address: IpAddr) -> IpAddr {
+    match address {
+        IpAddr::V4(_) => address,
+        IpAddr::V6(address) => IpAddr::V6((u128::from(address) & (u128::MAX << 64)).into()),
+    }
+}
+
 /// An address or a network, written `192.168.1.7`, `10.0.0.0/8` or `fd00::/8`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "String", into = "String")]

@@ -21,7 +21,7 @@ mod role;
 mod scope;
 mod secret;
 
-pub use address_range::AddressRange;
+pub use address_range::{AddressRange, client_network};
 pub use amount::Amount;
 pub use capability::Capability;
 pub use clock::{Clock, Timestamp};

@@ -76,6 +76,8 @@ pub(super) fn register(
     let mut customer = Customer::new(create_user(call.conn()?, &new)?);
     set_addresses(&mut customer, billing, shipping);
     save(call, &mut customer)?;
+    // The address may be somebody else's, who has to hear of the account.
+    welcome(call, &customer)?;
     Ok(customer)
 }
 

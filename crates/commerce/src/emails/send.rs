@@ -61,6 +61,9 @@ pub(crate) fn queue(call: &mut Call<'_>, kind: &EmailKind, content: &Content<'_>
     let sender = Sender { site_name: &site_name, home: &home };
     let recipients = recipients(&options, kind, content.to);
     for to in &recipients {
+        if kind.audience == Audience::Customer && !mail::may_receive(call.conn()?, to, now)? {
+            continue;
+        }
         let email = Email { to, subject: &subject, paragraphs: &paragraphs, link: content.link };
         mail::enqueue_presented(site, call.conn()?, sender, &email, presentation, now)?;
     }

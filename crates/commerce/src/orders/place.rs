@@ -63,9 +63,10 @@ pub fn pay(call: &mut Call<'_>, mut order: Order, to: &str) -> Result<Order, Sto
     Ok(order)
 }
 
-/// Whether the order waits for a payment.
+/// Whether the order waits for a payment. **A draft does not**: it becomes an order by a checkout,
+/// which looks at prices, coupons, shipping and stock again.
 pub fn is_payable(order: &Order) -> bool {
-    status::needs_payment(order)
+    status::needs_payment(order) && order.row.status != status::CHECKOUT_DRAFT
 }
 
 /// The status of an order once it is paid.

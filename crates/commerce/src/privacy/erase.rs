@@ -12,7 +12,7 @@ use serde::Serialize;
 use serde_json::Value;
 use shop_rows::coupon::{self, CouponFilter, CouponOrder};
 use shop_rows::customer_lookup::{self, CustomerLookupRow};
-use shop_rows::{download_log, download_permission, order, order_note};
+use shop_rows::{cart, download_log, download_permission, order, order_note};
 use site_rows::comment;
 use types::{Result, Role};
 
@@ -40,6 +40,7 @@ pub struct Erased {
     pub downloads: usize,
     pub customers: usize,
     pub coupons: usize,
+    pub carts: usize,
 }
 
 /// Forgets the person with this address.
@@ -76,6 +77,10 @@ pub fn erase(call: &mut Call<'_>, email: &str) -> std::result::Result<Erased, St
         erased.downloads += 1;
     }
     erased.coupons = erase_coupons(call.conn()?, &person)?;
+    for cart in &person.carts {
+        cart::delete(call.conn()?, &cart.cart_key)?;
+        erased.carts += 1;
+    }
     for customer in &customers {
         customer_lookup::update(call.conn()?, &forgotten(customer))?;
     }

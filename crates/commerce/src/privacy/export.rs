@@ -39,6 +39,10 @@ pub fn export(conn: &mut dyn Conn, email: &str) -> Result<Value> {
         let group = if is_review { ("reviews", "Reviews") } else { ("comments", "Comments") };
         records.push(record(group.0, group.1, row.comment_id, &pairs));
     }
+    for (place, cart) in (1..).zip(&person.carts) {
+        let pairs = [("Contents", cart.contents.as_str()), ("Until", &cart.expires.to_string())];
+        records.push(record("carts", "Carts", place, &pairs));
+    }
     for permission in person.downloads(conn)? {
         let wanted = download_log::DownloadLogFilter {
             permissions: vec![permission.permission_id],

@@ -20,7 +20,9 @@ pub(super) fn of_new(call: &mut Call<'_>, row: &CommentRow, post: &PostRow) -> R
     if call.visit.is_import || !mail::is_on(call.site) {
         return Ok(());
     }
-    let title: String = render::plain_text(&post.title).chars().take(TITLE_CHARS_MAX).collect();
+    // A subject is one line.
+    let title = contract::rest::clean::text_field(&render::plain_text(&post.title));
+    let title: String = title.chars().take(TITLE_CHARS_MAX).collect();
     let (recipient, subject, action) = match row.status.as_str() {
         APPROVED if call.options().is_on("comments_notify") => {
             let author = user::get(call.conn()?, post.author_id)?;

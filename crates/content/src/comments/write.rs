@@ -13,21 +13,31 @@ use super::{APPROVED, COMMENT, HOLD, SPAM, TRASH, notify, permit, rules};
 use crate::posts::records;
 use crate::users;
 
+/// Characters of the name of a program that are kept.
+const AGENT_CHARS_MAX: usize = 254;
+
 pub(super) fn create(comments: &Comments, call: &mut Call<'_>) -> Result<Reply, Stop> {
     refuse_given(call)?;
     let blank = CommentRow {
         kind: COMMENT.to_owned(),
         author_ip: call.visit.client.address.to_string(),
-        author_agent: clean::text_field(call.visit.header("user-agent").unwrap_or_default()),
+        author_agent: agent(call.visit.header("user-agent").unwrap_or_default()),
         created: call.now(),
         meta: String::from("{}"),
         ..CommentRow::default()
     };
-    let mut row = changed(call, blank)?;
+    let mut row = changed(call, blank.clone())?;
     if row.content.trim().is_empty() {
         return Err(empty_content());
     }
+    if !call.can(Capability::ModerateComments) {
+        speak_for_oneself(call, &mut row, blank);
+    }
     set_own_author(call, &mut row);
+    if comment::get(call.conn()?, row.parent_id)?.is_none_or(|parent| parent.post_id != row.post_id)
+    {
+        row.parent_id = 0;
+    }
     let nameless = row.author.is_empty() || row.email.is_empty();
     if nameless && call.options().is_on("require_name_email") {
         let message = "A name and an e-mail address are required.";
@@ -118,6 +128,11 @@ fn refuse_given(call: &Call<'_>) -> Result<(), Stop> {
     Ok(())
 }
 
+/// The name of a program, as much of it as is kept.
+fn agent(given: &str) -> String {
+    clean::text_field(given).chars().take(AGENT_CHARS_MAX).collect()
+}
+
 fn empty_content() -> Stop {
     Refusal::new(400, "rest_comment_content_invalid", "The comment is empty.").into()
 }
@@ -149,7 +164,7 @@ fn changed(call: &mut Call<'_>, mut row: CommentRow) -> Result<CommentRow, Stop>
         row.author_url = clean::url(&url);
     }
     if let Some(agent) = given("author_user_agent").filter(|agent| !agent.is_empty()) {
-        row.author_agent = agent;
+        row.author_agent = self::agent(&agent);
     }
     if let Some(ip) = given("author_ip").filter(|_| call.can(Capability::ModerateComments)) {
         row.author_ip = ip;
@@ -190,6 +205,17 @@ fn set_author(call: &mut Call<'_>, row: &mut CommentRow, author: i64) -> Result<
     row.author = found.display_name;
     row.email = found.email;
     Ok(())
+}
+
+/// Whoever does not moderate writes now, from where they are, and signed in as nobody else: names
+/// that were approved before, and pauses between comments, are theirs.
+fn speak_for_oneself(call: &Call<'_>, row: &mut CommentRow, blank: CommentRow) {
+    row.created = blank.created;
+    row.author_agent = blank.author_agent;
+    if call.user().is_some() {
+        (row.author, row.email, row.author_url) = (blank.author, blank.email, blank.author_url);
+        row.user_id = blank.user_id;
+    }
 }
 
 /// Who says nothing about the author is the author.

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use contract::rest::form;
-use types::Result;
+use types::{Capability, Result};
 
 use super::answer::WebAnswer;
 use super::form::Fields;
@@ -72,11 +72,16 @@ impl PageRequest<'_> {
     /// page if it is a post or a page that everybody may read.
     async fn edited(&self, query: &Fields) -> Result<Option<String>> {
         let Ok(id) = query.text("post").parse::<i64>() else { return Ok(None) };
+        // Strangers are not told what a number stands for.
+        let may_look_up = self.visit.identity.can(Capability::EditPosts);
         let (site, visit) = (Arc::clone(self.site), Arc::clone(&self.visit));
         let find = move |conn: &mut dyn db::Conn| {
             if let Some(row) = site_rows::post::get(conn, id)? {
                 let is_public = posts::is_publicly_viewable(&row);
                 return Ok(is_public.then(|| visit.page(&format!("/?p={id}"))));
+            }
+            if !may_look_up {
+                return Ok(None);
             }
             let desk = site.desk_of(conn, id)?;
             Ok(desk.map(|path| visit.page(&format!("{PORTAL}{path}"))))

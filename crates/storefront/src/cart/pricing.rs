@@ -161,12 +161,12 @@ fn available(
     errors: &mut Vec<Refusal>,
 ) -> Result<(Vec<Shown>, Vec<i64>, bool), Stop> {
     let ids: Vec<i64> = cart.state.items.iter().map(Item::sold_id).collect();
-    let mut known = goods_of(call, &ids)?;
+    let known = goods_of(call, &ids)?;
     let (mut goods, mut limits, mut items) = (Vec::new(), Vec::new(), Vec::new());
     let mut left_of: HashMap<i64, i64> = HashMap::new();
     let mut is_reduced = false;
     for mut item in std::mem::take(&mut cart.state.items) {
-        let found = known.remove(&item.sold_id()).filter(|one| one.loaded.is_purchasable());
+        let found = known.get(&item.sold_id()).filter(|one| one.loaded.is_purchasable()).cloned();
         let Some(one) = found else { continue };
         let most = if one.loaded.is_sold_individually() { 1 } else { QUANTITY_MAX };
         item.quantity = item.quantity.clamp(1, most);

@@ -1,6 +1,7 @@
 //! An attempt to order. The checks come in the order in which clients know them; what the buyer can
 //! correct leaves a draft.
 
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::time::Duration;
 
 use commerce::common::meta;
@@ -8,6 +9,7 @@ use commerce::gateways::Offered;
 use commerce::orders::{Address, Order, Quote, place, status};
 use commerce::{customers, data, gateways};
 use contract::rest::{Refusal, Reply, Stop};
+use db::counter;
 use frame::Call;
 use serde_json::{Map, Value, json};
 use shop_rows::order::ItemKind;
@@ -23,6 +25,11 @@ use crate::cart::{self, conflict};
 
 /// How long a draft holds the stock.
 const HOLD: Duration = Duration::from_mins(10);
+
+/// Attempts of one client in a minute. A program that sells for many people comes from one address.
+const ATTEMPTS_PER_MINUTE_MAX: i64 = 60;
+const CLIENT_COUNTERS: u64 = 16_384;
+const MICROS_PER_MINUTE: i64 = 60 * 1_000_000;
 
 /// What a method of payment does to an order.
 pub(super) fn status_after(
@@ -45,6 +52,7 @@ fn kept(refusal: &Refusal) -> Reply {
 
 /// Orders what is in the cart.
 pub(super) fn order(call: &mut Call<'_>, cart: &mut Cart) -> Result<Reply, Stop> {
+    count(call)?;
     // What the buyer saw; a coupon that holds no longer is not dropped in silence.
     let applied = cart.state.coupons.clone();
     if let Some(refusal) = goods_refusal(call, cart)? {
@@ -76,6 +84,23 @@ pub(super) fn order(call: &mut Call<'_>, cart: &mut Cart) -> Result<Reply, Stop>
         Err(failed) => return Err(failed),
     };
     finish(call, cart, priced, method, wants_account)
+}
+
+/// Counts the attempts of a client: each may send e-mails, hold stock and leave a draft. Clients
+/// share a number of counters, so that their addresses do not fill the store.
+fn count(call: &mut Call<'_>) -> Result<(), Stop> {
+    if !call.visit.client.throttled {
+        return Ok(());
+    }
+    let mut hasher = DefaultHasher::new();
+    types::client_network(call.visit.client.address).hash(&mut hasher);
+    let name = format!("checkouts of {}", hasher.finish() % CLIENT_COUNTERS);
+    let minute = call.now().as_micros().div_euclid(MICROS_PER_MINUTE);
+    if counter::take_of_period(call.conn()?, &name, minute, ATTEMPTS_PER_MINUTE_MAX)? {
+        return Ok(());
+    }
+    let message = "Too many orders from this address; try again in a minute.";
+    Err(Refusal::new(429, "woocommerce_rest_too_many_checkouts", message).into())
 }
 
 /// What is wrong with the goods: there are none, or fewer than the buyer saw.
@@ -133,16 +158,17 @@ fn check(
     if email.is_empty() {
         return Err(refused("woocommerce_rest_missing_email_address", "Enter an e-mail address."));
     }
-    if wants_account && user::find_by_email(call.conn()?, email)?.is_some() {
-        let message = "An account with this e-mail address already exists; sign in to use it.";
-        return Err(refused("registration-error-email-exists", message));
-    }
     let is_offered = priced.rates.iter().any(|rate| rate.id() == cart.state.rate);
     if priced.needs_shipping && !is_offered {
         let message = "Nothing can be shipped to this address.";
         return Err(refused("woocommerce_rest_invalid_shipping_option", message));
     }
     check_fields(call, cart, priced.needs_shipping)?;
+    // Last, so that whoever wants to know about accounts has to be ready to order.
+    if wants_account && user::find_by_email(call.conn()?, email)?.is_some() {
+        let message = "An account with this e-mail address already exists; sign in to use it.";
+        return Err(refused("registration-error-email-exists", message));
+    }
     Ok(method)
 }
 
@@ -216,9 +242,14 @@ fn counted_pieces(priced_order: &Order, call: &mut Call<'_>) -> Result<Vec<(i64,
 fn keep_draft(call: &mut Call<'_>, cart: &mut Cart, quote: Quote) -> Result<(), Stop> {
     let former = place::draft(call, cart.state.order_id)?;
     let order = place::save_draft(call, quote.into_order(), former)?;
-    let pieces = counted_pieces(&order, call)?;
-    let until = call.now().plus(HOLD);
-    stock_hold::set(call.conn()?, order.id(), &pieces, until)?;
+    // Whoever has said neither who they are nor how they pay holds nothing back from others.
+    if order.details.billing.email.is_empty() || call.params.text("payment_method").is_none() {
+        stock_hold::release(call.conn()?, order.id())?;
+    } else {
+        let pieces = counted_pieces(&order, call)?;
+        let until = call.now().plus(HOLD);
+        stock_hold::set(call.conn()?, order.id(), &pieces, until)?;
+    }
     cart.state.order_id = order.id();
     Ok(())
 }
@@ -280,7 +311,8 @@ fn customer_id(
     let given = call.params.text("customer_password").filter(|text| !text.is_empty());
     let is_fine = |given: &&str| frame::password::fault(given).is_none();
     let hash = match given.filter(is_fine) {
-        Some(given) => Some(call.visit.hashes.of(given)?),
+        // Hashing takes too long for a transaction; in a batch it was not done beforehand.
+        Some(given) => call.visit.hashes.made(given),
         None => None,
     };
     Ok(customers::register(call, billing, shipping, hash)?.user.user_id)

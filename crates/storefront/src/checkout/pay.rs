@@ -1,7 +1,7 @@
 //! Paying an order that waits for it, and who may see or pay an order: its owner, or whoever knows
 //! its key and, of a guest's, the e-mail address.
 
-use commerce::orders::{Order, place};
+use commerce::orders::{Address, Order, place};
 use contract::rest::params::invalid_params;
 use contract::rest::{Refusal, Reply, Stop, loose};
 use frame::Call;
@@ -81,6 +81,7 @@ fn pay(call: &mut Call<'_>) -> Result<Reply, Stop> {
     if !faults.is_empty() {
         return Err(invalid_params(faults).into());
     }
+    check_addresses(&order, &billing, &shipping)?;
     let method = chosen_method(call, order.row.total)?;
     check_stock(call, &order)?;
     order.details.billing = billing;
@@ -92,7 +93,31 @@ fn pay(call: &mut Call<'_>) -> Result<Reply, Stop> {
     let has_downloads = has_downloads(call, &order)?;
     let to = status_after(call, &order, method.as_ref(), has_downloads)?;
     let order = place::pay(call, order, to)?;
+    stock_hold::release(call.conn()?, order.id())?;
     Ok(Reply::new(show::of_order(call.visit, &order, method.is_some())))
+}
+
+/// Refuses what would make the order another one: it was taxed and its shipping was charged for the
+/// place that it names, and it belongs to the address that it is confirmed to.
+fn check_addresses(order: &Order, billing: &Address, shipping: &Address) -> Result<(), Stop> {
+    if billing.email.is_empty() && !order.details.billing.email.is_empty() {
+        let (code, message) =
+            ("woocommerce_rest_missing_email_address", "Enter an e-mail address.");
+        return Err(Refusal::new(400, code, message).into());
+    }
+    let place = |address: &Address| {
+        [&address.country, &address.state, &address.postcode].map(|part| part.to_lowercase())
+    };
+    let is_moved = |known: &Address, given: &Address| {
+        !known.country.is_empty() && place(known) != place(given)
+    };
+    let details = &order.details;
+    if is_moved(&details.billing, billing) || is_moved(&details.shipping, shipping) {
+        let message = "The country, state and postcode of this order cannot be changed any more; \
+                       contact the shop.";
+        return Err(Refusal::new(400, "woocommerce_rest_invalid_address", message).into());
+    }
+    Ok(())
 }
 
 fn has_downloads(call: &mut Call<'_>, order: &Order) -> Result<bool, Stop> {

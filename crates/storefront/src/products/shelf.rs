@@ -18,7 +18,7 @@ use types::Result;
 const LEVELS_MAX: usize = 32;
 
 /// A product in its surroundings, with the prices of this moment.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Shown {
     pub(crate) loaded: Loaded,
     /// The published variations of a variable product, with what each has chosen.

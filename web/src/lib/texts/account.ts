@@ -107,6 +107,7 @@ export const users = {
       `Reviews and comments: ${erased.reviews}`,
       `Download permissions: ${erased.downloads}`,
       `Coupons: ${erased.coupons}`,
+      `Carts: ${erased.carts}`,
     ],
   },
 };

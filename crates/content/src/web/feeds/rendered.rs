@@ -92,7 +92,12 @@ impl Format {
 
 /// The text as it may stand in XML: without what it must not hold.
 pub(in super::super) fn escaped(text: &str) -> String {
-    let allowed = |c: &char| !c.is_control() || matches!(c, '\n' | '\r' | '\t');
+    let allowed = |c: &char| match c {
+        '\n' | '\r' | '\t' => true,
+        // XML has no way to write these.
+        '\u{FFFE}' | '\u{FFFF}' => false,
+        other => !other.is_control(),
+    };
     let mut safe = String::with_capacity(text.len());
     for letter in text.chars().filter(allowed) {
         match letter {
