@@ -100,6 +100,34 @@ fn new_comments_follow_the_rules() {
 }
 
 #[test]
+fn nobody_speaks_for_others_or_at_another_time() {
+    let mut site = TestSite::new();
+    site.user("reader", Role::Subscriber);
+    let open = post(&site, &json!({}));
+    make(&site, COMMENTS, ADMIN, &json!({ "post": open, "content": "Known" }));
+    let known = site.get(&format!("{COMMENTS}?context=edit"), ADMIN).json[0].clone();
+    let made = make(
+        &site,
+        COMMENTS,
+        "reader",
+        &json!({
+            "post": open, "content": "Believe me", "author_name": known["author_name"],
+            "author_email": known["author_email"], "date": "2018-01-02T00:00:00",
+            "author_user_agent": "A".repeat(9_000), "parent": 99_999,
+        }),
+    );
+    assert_eq!((&made["status"], &made["author_name"]), (&json!("hold"), &json!("reader")));
+    let kept = site.get(&format!("{}?context=edit", at(COMMENTS, &made)), ADMIN).json;
+    assert_ne!(kept["author"], json!(0));
+    assert_ne!(kept["author_email"], known["author_email"]);
+    assert!(!kept["date"].as_str().unwrap().starts_with("2018"), "{kept}");
+    assert!(kept["author_user_agent"].as_str().unwrap().len() < 300);
+    assert_eq!(kept["parent"], 0);
+    let second = json!({ "post": open, "content": "More", "date": "2018-01-02T00:00:00" });
+    assert_eq!(site.ask("POST", COMMENTS, "reader", &second).refusal(), (400, "comment_flood"));
+}
+
+#[test]
 fn what_is_not_approved_is_for_its_author_and_moderators() {
     let mut site = TestSite::new();
     site.user("reader", Role::Subscriber);

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::support::{STORE, TestShop, order_body};
+use super::support::{ADMIN, NOBODY, STORE, TestShop, order_body};
 
 fn values() -> Vec<Value> {
     vec![
@@ -154,4 +154,119 @@ fn nothing_is_sold_that_is_not_for_sale() {
         assert_eq!(buyer.add(goods.anchor, quantity).status, 400, "{quantity}");
     }
     assert_eq!(buyer.cart()["items"], json!([]));
+}
+
+#[test]
+fn a_draft_is_not_paid_around_the_checkout() {
+    let (shop, goods) = TestShop::furnished();
+    let buyer = shop.guest();
+    buyer.add(goods.anchor, 2);
+    let mut body = order_body("cod", "eve@example.test");
+    body["billing_address"]["city"] = json!("");
+    assert_eq!(buyer.ask("POST", "/checkout", &body).status, 400);
+    let draft = buyer.ask("GET", "/checkout", &Value::Null).json;
+    let mut pay = order_body("cod", "eve@example.test");
+    pay["key"] = draft["order_key"].clone();
+    pay["billing_email"] = json!("eve@example.test");
+    let paid = buyer.ask("POST", &format!("/checkout/{}", draft["order_id"]), &pay);
+    assert_eq!(paid.refusal(), (400, "invalid_order_update_status"));
+    let order = shop.made("GET", &format!("/wc/v3/orders/{}", draft["order_id"]), &Value::Null);
+    assert_eq!(order["status"], "checkout-draft");
+}
+
+#[test]
+fn paying_an_order_does_not_move_it() {
+    let (shop, goods) = TestShop::furnished();
+    let buyer = shop.guest();
+    let mut billing = order_body("", "ada@example.test")["billing_address"].clone();
+    billing["email"] = json!("ada@example.test");
+    let order = json!({
+        "status": "pending", "billing": billing,
+        "line_items": [{ "product_id": goods.anchor, "quantity": 1 }],
+    });
+    let order = shop.made("POST", "/wc/v3/orders", &order);
+    let pay = |change: &dyn Fn(&mut Value)| {
+        let mut body = order_body("cheque", "ada@example.test");
+        body["key"] = order["order_key"].clone();
+        body["billing_email"] = json!("ada@example.test");
+        change(&mut body);
+        buyer.ask("POST", &format!("/checkout/{}", order["id"]), &body)
+    };
+    let moved = pay(&|body| {
+        body["billing_address"]["state"] = json!("NV");
+        body["billing_address"]["postcode"] = json!("89109");
+    });
+    assert_eq!(moved.refusal(), (400, "woocommerce_rest_invalid_address"));
+    let nameless = pay(&|body| body["billing_address"]["email"] = json!(""));
+    assert_eq!(nameless.status, 400, "{}", nameless.json);
+    assert_eq!(pay(&|_| {}).json["status"], "on-hold");
+    assert_eq!(shop.guest().add(goods.anchor, 2).status, 201, "nothing is held any more");
+}
+
+#[test]
+fn whoever_says_nothing_holds_no_stock() {
+    let (shop, goods) = TestShop::furnished();
+    let stranger = shop.guest();
+    stranger.add(goods.anchor, 3);
+    let refused = stranger.ask("POST", "/checkout", &order_body("bacs", ""));
+    assert_eq!(refused.status, 400, "{}", refused.json);
+    assert_eq!(shop.guest().add(goods.anchor, 3).status, 201);
+}
+
+#[test]
+fn reviews_of_what_is_not_published_are_not_shown() {
+    let (shop, goods) = TestShop::furnished();
+    let review = json!({
+        "product_id": goods.rope, "review": "Strong", "reviewer": "Ada",
+        "reviewer_email": "ada@example.test", "rating": 5,
+    });
+    shop.made("POST", "/wc/v3/products/reviews", &review);
+    let path = format!("{STORE}/products/reviews");
+    assert_eq!(shop.get(&path, NOBODY).json.as_array().unwrap().len(), 1);
+    let product = format!("/wc/v3/products/{}", goods.rope);
+    shop.made("PUT", &product, &json!({ "status": "private" }));
+    assert_eq!(shop.get(&path, NOBODY).json, json!([]));
+}
+
+#[test]
+fn a_link_changes_nothing_in_the_cart_of_whoever_follows_it() {
+    let (shop, goods) = TestShop::furnished();
+    let seen = shop.get(&format!("{STORE}/cart"), NOBODY);
+    let nonce = seen.header("nonce").to_owned();
+    let header = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+    let add = json!({ "id": goods.rope, "quantity": 1 });
+    let own = vec![header("nonce", &nonce)];
+    let added = shop.send("POST", &format!("{STORE}/cart/add-item"), own, &add);
+    assert_eq!(added.status, 201, "{}", added.json);
+    let cookies: Vec<&str> = added
+        .headers
+        .iter()
+        .filter(|(name, _)| name.eq_ignore_ascii_case("set-cookie"))
+        .filter_map(|(_, value)| value.split(';').next())
+        .collect();
+    let cookie = vec![header("cookie", &cookies.join("; "))];
+    let link = format!(
+        "{STORE}/batch?_method=POST&requests[0][path]=/wc/store/v1/cart/add-item\
+         &requests[0][headers][Nonce]={nonce}&requests[0][body][id]={}\
+         &requests[0][body][quantity]=7",
+        goods.rope
+    );
+    shop.send("GET", &link, cookie.clone(), &Value::Null);
+    let cart = shop.send("GET", &format!("{STORE}/cart"), cookie, &Value::Null);
+    assert_eq!(cart.json["items"][0]["quantity"], 1, "{}", cart.json);
+}
+
+#[test]
+fn what_is_in_carts_is_handed_out_and_erased() {
+    let (shop, goods) = TestShop::furnished();
+    let buyer = shop.guest();
+    buyer.add(goods.rope, 1);
+    let customer = order_body("", "Gone@example.test");
+    buyer.ask("POST", "/cart/update-customer", &customer);
+    let asked = json!({ "email": "gone@example.test" });
+    let exported = shop.ask("POST", "/boardwalk/v1/privacy/export", ADMIN, &asked).json;
+    assert!(exported["data"].to_string().contains("1 Pier Rd"), "{exported}");
+    let erased = shop.ask("POST", "/boardwalk/v1/privacy/erase", ADMIN, &asked).json;
+    assert_eq!(erased["carts"], 1, "{erased}");
+    assert!(!buyer.cart().to_string().contains("Pier"));
 }
