@@ -1,5 +1,6 @@
 //! Every recorded case of the store front, of media, comments, search and pages, on both engines.
 //! **What waits for its route, and what still differs, is listed; both lists may only shrink.**
+//! Every answer is held against the OpenAPI documents, too.
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -9,9 +10,10 @@ use serde_json::json;
 use testkit::conformance::rest::{
     self, Case, Deviations, Identities, Report, Runner, Seed, Seeded, Suite, Verdict,
 };
+use testkit::openapi::Documents;
 use testkit::{http, process};
 
-use crate::support::{Site, basic, text};
+use crate::support::{PROGRAM, Site, basic, text};
 
 /// Cases run side by side.
 const JOBS: usize = 4;
@@ -30,6 +32,7 @@ struct SeededSite {
     site: Site,
     identities: Identities,
     ids: BTreeMap<i64, i64>,
+    documents: Documents,
 }
 
 #[test]
@@ -111,16 +114,18 @@ impl SeededSite {
         assert_eq!(refused, Vec::<String>::new(), "requests of the seed are refused");
         drop(running);
         identities.extend(users.keys().map(|login| credential(&site, login)));
-        Self { site, identities, ids }
+        let documents = Documents::printed(PROGRAM).unwrap();
+        Self { site, identities, ids, documents }
     }
 
     fn copied(&self) -> Self {
         let (identities, ids) = (self.identities.clone(), self.ids.clone());
-        Self { site: self.site.copied(), identities, ids }
+        Self { site: self.site.copied(), identities, ids, documents: self.documents.clone() }
     }
 
     fn runner(&self, url: &str) -> Runner {
-        Runner::new(url, self.identities.clone()).unwrap().seeded(self.ids.clone())
+        let runner = Runner::new(url, self.identities.clone()).unwrap();
+        runner.seeded(self.ids.clone()).documented(self.documents.clone())
     }
 }
 

@@ -91,7 +91,9 @@ pub(super) fn read_args(item: &Item) -> Args {
 }
 
 pub(super) fn create_args(item: &Item) -> Args {
-    treated(item.create_args())
+    let file = Schema::typed("file").about("The file, which may be the whole body instead.");
+    let file = Args::new().treated("file", file, Treatment::None);
+    treated(item.create_args()).with(file.unpublished(&["file"]))
 }
 
 pub(super) fn update_args(item: &Item) -> Args {
