@@ -161,6 +161,7 @@ fn collections(namespace: &str, base: &str) -> [Route<Action>; 4] {
             .batchable(),
         Route::at(namespace, r"/cart/items/(?P<key>[\w-]{32})")
             .on(READ, key().with(of_item), action(base, Open, items_get))
+            .refuses_with(&[409])
             .on(EDIT, update, action(base, Proven, items_update))
             .on(DELETE, key(), action(base, Proven, items_remove))
             .succeeds_with(&[204])
@@ -177,6 +178,7 @@ fn collections(namespace: &str, base: &str) -> [Route<Action>; 4] {
             .batchable(),
         Route::at(namespace, r"/cart/coupons/(?P<code>[\w-]+)")
             .on(READ, code().with(of_coupon), action(base, Open, coupons_get))
+            .refuses_with(&[409])
             .on(DELETE, code(), action(base, Proven, coupons_remove))
             .succeeds_with(&[204])
             .schema(coupons)

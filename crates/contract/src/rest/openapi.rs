@@ -249,7 +249,7 @@ fn request_body<O>(
         let mut changed = fields.clone();
         changed.insert(String::from("id"), json!({ "type": ["integer", "string"] }));
         let created = named("input", object(fields));
-        let changed = named("batch update", object(changed));
+        let changed = named("update in batch", object(changed));
         named("batch", groups(&created, &changed))
     } else if told.endpoint.verbs.contains(&Verb::Put) {
         named("update", object(fields))

@@ -131,7 +131,7 @@ fn parameters_are_where_requests_have_them() {
     assert_eq!(name, "ToyV1NoteBatch");
     let groups = batch["properties"].as_object().unwrap();
     assert_eq!(groups.keys().collect::<Vec<_>>(), ["create", "update", "delete"]);
-    let changed = json!({ "$ref": "#/components/schemas/ToyV1NoteBatchUpdate" });
+    let changed = json!({ "$ref": "#/components/schemas/ToyV1NoteUpdateInBatch" });
     assert_eq!(groups["update"]["items"], changed);
 }
 

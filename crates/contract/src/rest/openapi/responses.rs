@@ -139,7 +139,7 @@ impl<O> Told<'_, O> {
         let item = self.item(components, document);
         match &self.endpoint.answers.shape {
             Shape::List => list(item),
-            Shape::Map => json!({ "type": "object", "additionalProperties": item }),
+            Shape::Map => or_nothing(json!({ "type": "object", "additionalProperties": item })),
             Shape::Deletion => deletion(&item),
             _ if self.is_list() => list(item),
             _ => item,
@@ -189,15 +189,17 @@ fn batch(item: Value) -> Value {
     let failed = json!({
         "type": "object",
         "properties": {
-            "id": { "type": ["integer", "string"] },
+            "id": { "type": ["integer", "string", "null"] },
             "error": components::reference(ERROR),
         },
         "required": ["id", "error"],
     });
     let results = json!({ "type": "array", "items": { "anyOf": [failed, item] } });
     let groups = json!({ "create": results, "update": results, "delete": results });
-    json!({ "anyOf": [
-        { "type": "object", "properties": groups },
-        { "type": "array", "maxItems": 0, "items": {} },
-    ] })
+    or_nothing(json!({ "type": "object", "properties": groups }))
+}
+
+/// The object, which without members is an empty list.
+fn or_nothing(object: Value) -> Value {
+    json!({ "anyOf": [object, { "type": "array", "maxItems": 0, "items": {} }] })
 }

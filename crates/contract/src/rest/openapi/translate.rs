@@ -84,8 +84,12 @@ pub(super) fn schema(old: &Value, side: Side) -> Value {
     }
     match side {
         Side::Request => request_keywords(old, &mut new),
-        Side::Answer if old.contains_key(OR_NULL) => admit_null(&mut new),
-        Side::Answer => {}
+        Side::Answer => {
+            admit_empty_list(&mut new);
+            if old.contains_key(OR_NULL) {
+                admit_null(&mut new);
+            }
+        }
     }
     Value::Object(new)
 }
@@ -172,6 +176,16 @@ fn type_of(value: &Value) -> &'static str {
         Value::String(_) => "string",
         Value::Array(_) => "array",
         Value::Object(_) => "object",
+    }
+}
+
+/// An object of which no field is known may be empty, and is an empty list then.
+fn admit_empty_list(new: &mut Map<String, Value>) {
+    let has_no_field = new.get("properties").is_some_and(|all| *all == json!({}));
+    if has_no_field && new.get("type").is_some_and(|name| name == "object") {
+        new.insert(String::from("type"), json!(["object", "array"]));
+        new.insert(String::from("items"), json!({}));
+        new.shift_remove("properties");
     }
 }
 
@@ -385,6 +399,10 @@ mod tests {
         check(
             json!({"type": "integer", OR_NULL: true, "default": 1, "title": "Stock"}),
             json!({"type": ["integer", "null"]}),
+        );
+        check(
+            json!({"type": "object", "properties": [], OR_NULL: true}),
+            json!({"type": ["object", "array", "null"], "items": {}}),
         );
         check(
             json!({"type": ["string"], "enum": ["a"], OR_NULL: true}),
