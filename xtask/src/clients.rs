@@ -1,8 +1,10 @@
-//! The stages that let what others wrote talk to the product: client libraries, and the test suite
-//! of the reference's makers. Installs the packages below the target folder and runs
-//! `crates/boardwalk/tests/clients`.
+//! The stages that let what others wrote talk to the product: client libraries, clients that
+//! generators make of the OpenAPI documents, and the test suite of the reference's makers. Installs
+//! the packages below the target folder and runs `crates/boardwalk/tests/clients`.
 //!
 //! **The versions are those of the committed lock files**, and no install script of a package runs.
+
+mod generated;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -24,12 +26,22 @@ struct Kit {
 const CLIENTS: Kit = Kit { name: "clients", module: "sessions::", has_python: true };
 const SUITE: Kit = Kit { name: "suite", module: "suite::", has_python: false };
 
+const GENERATED: Kit = Kit { name: "generated", module: "generated::", has_python: true };
+
 const NODE_LISTS: [&str; 2] = ["package.json", "package-lock.json"];
 const PYTHON_LIST: &str = "requirements.txt";
 
-/// Stage: every session of every client library passes.
+/// Stage: every session of every client library passes, and of every generated client.
 pub(crate) fn sessions() -> Result<()> {
-    run(&CLIENTS)
+    run(&CLIENTS)?;
+    let folder = install(&GENERATED)?;
+    generated::make(&folder)?;
+    test(&GENERATED)
+}
+
+/// Linters of others find no error in the documents.
+pub(crate) fn lint_documents() -> Result<()> {
+    generated::lint(&install(&GENERATED)?)
 }
 
 /// Stage: the tests that the reference's makers publish pass.
@@ -39,6 +51,10 @@ pub(crate) fn suite() -> Result<()> {
 
 fn run(kit: &Kit) -> Result<()> {
     install(kit)?;
+    test(kit)
+}
+
+fn test(kit: &Kit) -> Result<()> {
     tools::run(tools::cargo().args(test_of(openapi::CLIENTS)).args(["--", kit.module]))
 }
 
@@ -61,7 +77,8 @@ impl Kit {
 }
 
 /// Copies the files next to their packages, and installs those unless they are there already.
-fn install(kit: &Kit) -> Result<()> {
+/// Returns the folder of both.
+fn install(kit: &Kit) -> Result<PathBuf> {
     let folder = tools::target_dir()?.join(kit.name);
     fs::create_dir_all(&folder).with_context(|| format!("cannot create {}", folder.display()))?;
     let lists = kit.lists()?;
@@ -75,13 +92,14 @@ fn install(kit: &Kit) -> Result<()> {
     // Written last, so a half-finished installation is never taken for a whole one.
     let stamp = folder.join("installed.txt");
     if fs::read_to_string(&stamp).is_ok_and(|installed| installed == lists) {
-        return Ok(());
+        return Ok(folder);
     }
     install_node_packages(&folder)?;
     if kit.has_python {
         install_python_packages(&folder)?;
     }
-    fs::write(&stamp, lists).with_context(|| format!("cannot write {}", stamp.display()))
+    fs::write(&stamp, lists).with_context(|| format!("cannot write {}", stamp.display()))?;
+    Ok(folder)
 }
 
 fn install_node_packages(folder: &Path) -> Result<()> {
@@ -105,13 +123,15 @@ mod tests {
 
     #[test]
     fn versions_are_exact_and_name_no_registry() {
-        for kit in [CLIENTS, SUITE] {
+        for kit in [CLIENTS, GENERATED, SUITE] {
             let lists = kit.lists().unwrap();
             assert!(!lists.contains("\"resolved\""), "a lock file says where packages came from");
             let package = fs::read_to_string(kit.source().join("package.json")).unwrap();
             assert!(!package.contains(['^', '~']), "{package}");
         }
-        let requirements = fs::read_to_string(CLIENTS.source().join(PYTHON_LIST)).unwrap();
-        assert!(requirements.lines().all(|line| line.split("==").count() == 2), "{requirements}");
+        for kit in [CLIENTS, GENERATED] {
+            let list = fs::read_to_string(kit.source().join(PYTHON_LIST)).unwrap();
+            assert!(list.lines().all(|line| line.split("==").count() == 2), "{list}");
+        }
     }
 }

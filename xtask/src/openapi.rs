@@ -25,10 +25,7 @@ use crate::tools;
 /// The interfaces whose documents are checked, as `boardwalk openapi --interface` names them.
 pub(crate) const INTERFACES: &[&str] = &["onboarding", "rest"];
 
-/// The interface that Schemathesis sends requests to.
-const PROBED_INTERFACE: &str = "onboarding";
-
-/// What every answer is held against.
+/// What every answer of the onboarding interface is held against.
 const SCHEMATHESIS_CHECKS: &[&str] = &[
     "not_a_server_error",
     "status_code_conformance",
@@ -38,10 +35,29 @@ const SCHEMATHESIS_CHECKS: &[&str] = &[
     "negative_data_rejection",
 ];
 
+/// What every answer of the REST interface is held against. It takes much for what it was meant to
+/// be, as existing clients know it, so that data need not be refused because a schema says so.
+const REST_CHECKS: &[&str] = &[
+    "not_a_server_error",
+    "status_code_conformance",
+    "content_type_conformance",
+    "response_headers_conformance",
+    "response_schema_conformance",
+];
+
+/// Few examples of an operation, because there are more than a thousand: every one that reads is
+/// probed with good and bad data, then every other with good data. The account that the probes are
+/// sent with must stay as it is.
+const REST_PROBES: &[&[&str]] = &[
+    &["--include-method=GET", "--max-examples=4"],
+    &["--exclude-method=GET", "--exclude-path-regex=/users", "--mode=positive", "--max-examples=2"],
+];
+/// The phase that makes examples in this number, and workers as there are processors at least.
+const REST_OPTIONS: &[&str] = &["--phases=fuzzing", "--workers=2", "--continue-on-failure"];
+
 /// Written for the version of Schemathesis that `tools` pins. The seed makes a failure repeatable;
 /// a slow machine is no failure, so its health checks are off; nothing is remembered between runs.
 const SCHEMATHESIS_OPTIONS: &[&str] = &[
-    "--max-examples=30",
     "--seed=1",
     "--request-timeout=15",
     "--rate-limit=auto",
@@ -85,6 +101,14 @@ X-WP-Nonce = "${BOARDWALK_DEMO_NONCE}"
 fail-on = ["missing_auth"]
 "#;
 
+/// Everything of the REST interface is asked for with the session of an administrator, who may not
+/// do everything: some operations want a key or a token.
+const REST_CONFIG: &str = r#"
+[headers]
+Cookie = "${BOARDWALK_DEMO_COOKIE}"
+X-WP-Nonce = "${BOARDWALK_DEMO_NONCE}"
+"#;
+
 /// The variable of each credential, and what the demo calls it.
 const CREDENTIALS: &[(&str, &str)] = &[
     ("BOARDWALK_DEMO_API_KEY", "api_key"),
@@ -110,15 +134,26 @@ pub(crate) fn validate() -> Result<()> {
     tools::run(&mut validator)
 }
 
-/// Stage: a demo server answers generated requests, good and bad, as its document promises.
+/// Stage: a demo server answers generated requests, good and bad, as its documents promise.
 pub(crate) fn schemathesis() -> Result<()> {
     let binary = build_binary()?;
     let folder = fresh_folder("schemathesis")?;
-    let document = write_document(&binary, PROBED_INTERFACE, &folder)?;
     let server = DemoServer::start(&binary, &folder.join("data"))?;
+    let session = server.sign_in()?;
+    let prober = Prober { folder: &folder, server: &server, session: &session };
+    probe_onboarding(&prober, &write_document(&binary, "onboarding", &folder)?)?;
+    let document = write_document(&binary, "rest", &folder)?;
+    for probes in REST_PROBES {
+        let mut probe = prober.probe(&document, REST_CONFIG)?;
+        probe.args(["--url", &format!("{}/wp-json", server.url)]);
+        probe.args(["--checks", &REST_CHECKS.join(",")]).args(REST_OPTIONS).args(*probes);
+        tools::run(&mut probe)?;
+    }
+    Ok(())
+}
 
-    let administrators = administrators_paths(&document)?;
-    let (cookie, nonce) = server.sign_in()?;
+fn probe_onboarding(prober: &Prober<'_>, document: &Path) -> Result<()> {
+    let administrators = administrators_paths(document)?;
     let others = format!("{administrators}|{REHEARSALS}|{SINGLE_KEYS}");
     // Resetting the sandbox takes away what the first probes need, and suspending the ISO its key.
     for (filter, paths, config) in [
@@ -127,14 +162,9 @@ pub(crate) fn schemathesis() -> Result<()> {
         ("--include-path-regex", REHEARSALS, SCHEMATHESIS_CONFIG),
         ("--include-path-regex", &*administrators, ADMINISTRATOR_CONFIG),
     ] {
-        let file = folder.join("schemathesis.toml");
-        fs::write(&file, config).with_context(|| format!("cannot write {}", file.display()))?;
-        let mut probe = tools::python_program("schemathesis")?;
-        probe.current_dir(&folder).envs(server.credentials.iter().cloned());
-        probe.env("BOARDWALK_DEMO_COOKIE", &cookie).env("BOARDWALK_DEMO_NONCE", &nonce);
-        probe.arg("run").arg(&document).args(["--origin", &server.url]);
-        probe.args([filter, paths]);
-        probe.args(["--checks", &SCHEMATHESIS_CHECKS.join(",")]).args(SCHEMATHESIS_OPTIONS);
+        let mut probe = prober.probe(document, config)?;
+        probe.args(["--origin", &prober.server.url, "--max-examples=30", filter, paths]);
+        probe.args(["--checks", &SCHEMATHESIS_CHECKS.join(",")]);
         if config == ADMINISTRATOR_CONFIG {
             // A probe that leaves the cookie out is sent with it all the same, and accepted.
             probe.args(["--exclude-checks", "negative_data_rejection"]);
@@ -142,6 +172,28 @@ pub(crate) fn schemathesis() -> Result<()> {
         tools::run(&mut probe)?;
     }
     Ok(())
+}
+
+/// What all runs of Schemathesis share.
+struct Prober<'a> {
+    folder: &'a Path,
+    server: &'a DemoServer,
+    /// The cookie and the nonce.
+    session: &'a (String, String),
+}
+
+impl Prober<'_> {
+    /// A run over a document, with these settings.
+    fn probe(&self, document: &Path, config: &str) -> Result<Command> {
+        let file = self.folder.join("schemathesis.toml");
+        fs::write(&file, config).with_context(|| format!("cannot write {}", file.display()))?;
+        let (cookie, nonce) = self.session;
+        let mut probe = tools::python_program("schemathesis")?;
+        probe.current_dir(self.folder).envs(self.server.credentials.iter().cloned());
+        probe.env("BOARDWALK_DEMO_COOKIE", cookie).env("BOARDWALK_DEMO_NONCE", nonce);
+        probe.arg("run").arg(document).args(SCHEMATHESIS_OPTIONS);
+        Ok(probe)
+    }
 }
 
 /// A regular expression of the paths at which something asks for the session of an administrator.

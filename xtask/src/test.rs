@@ -106,10 +106,10 @@ static STAGES: &[Stage] = &[
     },
     Stage {
         name: "openapi",
-        about: "The OpenAPI documents are valid",
-        needs: &[Tool::Python],
+        about: "The OpenAPI documents are valid, and linters find no error",
+        needs: &[Tool::Node, Tool::Python],
         lane: Lane::Beside,
-        run: openapi::validate,
+        run: || openapi::validate().and_then(|()| clients::lint_documents()),
     },
     Stage {
         name: "schemathesis",
@@ -120,7 +120,7 @@ static STAGES: &[Stage] = &[
     },
     Stage {
         name: "clients",
-        about: "Third-party client libraries against a running server",
+        about: "Third-party client libraries and generated clients against a running server",
         needs: &[Tool::Node, Tool::Python],
         lane: Lane::Beside,
         run: clients::sessions,

@@ -93,7 +93,8 @@ pub(crate) fn routes(names: &Names, catalogue: &Arc<Catalogue>) -> Vec<Route<Act
             .shows(Schema::object([("install", Schema::map()), ("activate", Schema::map())])),
         at(r"/onboarding/plugins/scheduled-installs/(?P<job_id>\w+)")
             .on(READ, Args::new(), read(may_install, scheduled))
-            .shows(job_answer()),
+            .shows(job_answer())
+            .refuses_like(Schema::typed("null")),
         Route::at(&names.admin, "/onboarding/free-extensions").on(
             READ,
             Args::new(),

@@ -93,13 +93,14 @@ fn ability_item() -> Item {
 
 fn category_item() -> Item {
     let text = |about: &str| Schema::text().about(about).readonly();
+    let meta = Schema::map().about("More about it.").context(FULL).readonly();
     Item::new(
         "ability-category",
         Schema::object([
             ("slug", text("Its name.").context(ALL)),
             ("label", text("Its title.").context(ALL)),
             ("description", text("What its abilities are about.").context(FULL)),
-            ("meta", Schema::map().about("More about it.").context(FULL).readonly()),
+            ("meta", meta.shown_as(Schema::types(&["object", "array"]))),
         ]),
     )
 }

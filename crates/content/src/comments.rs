@@ -44,11 +44,14 @@ pub(crate) fn routes(names: &Names) -> Vec<Route<Action>> {
         Route::at(&names.content, "/comments")
             .on(READ, schema::list_args(&item), read(permit::list, run(list_all)))
             .on(CREATE, schema::create_args(&item), change(permit::create, run(write::create)))
+            .creates()
             .schema(item.document()),
         Route::at(&names.content, r"/comments/(?P<id>[\d]+)")
             .on(READ, schema::read_args(&item), read(permit::read, run(read_one)))
             .on(EDIT, schema::update_args(&item), change(permit::update, run(write::update)))
             .on(DELETE, schema::delete_args(), change(permit::delete, run(write::delete)))
+            .notes_deletion()
+            .refuses_with(&[410])
             .schema(item.document()),
     ]
 }

@@ -62,22 +62,26 @@ pub(crate) fn routes(names: &Names) -> Vec<Route<Action>> {
                 schema::create_args(&item),
                 later(permit::create, run_later!(create::create)),
             )
+            .creates()
             .streams_body()
             .schema(schema::document(&item, &names.content)),
         Route::at(&names.content, &of_item(""))
             .on(READ, schema::read_args(&item), read(permit::read, run(item::read_one)))
             .on(EDIT, schema::update_args(&item), write(permit::update, run(update::update)))
             .on(DELETE, schema::delete_args(), later(permit::delete, run_later!(update::delete)))
+            .notes_deletion()
+            .refuses_with(&[501])
             .schema(schema::document(&item, &names.content)),
-        Route::at(&names.content, &of_item("/post-process")).on(
-            CREATE,
-            schema::process_args(),
-            later(permit::update, run_later!(edit::post_process)),
-        ),
-        Route::at(&names.content, &of_item("/edit")).on(
-            CREATE,
-            schema::edit_args(&item),
-            later(permit::edit_image, run_later!(edit::edit)),
-        ),
+        Route::at(&names.content, &of_item("/post-process"))
+            .on(
+                CREATE,
+                schema::process_args(),
+                later(permit::update, run_later!(edit::post_process)),
+            )
+            .shows_one(item.document()),
+        Route::at(&names.content, &of_item("/edit"))
+            .on(CREATE, schema::edit_args(&item), later(permit::edit_image, run_later!(edit::edit)))
+            .creates()
+            .shows_one(item.document()),
     ]
 }

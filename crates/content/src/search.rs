@@ -45,7 +45,13 @@ fn item() -> Item {
             ("id", id.context(VIEWS).readonly()),
             ("title", text("Its title.")),
             ("url", text("Its address.").format("uri")),
-            ("type", text("What it is.").choices(&["post", "term", "post-format"])),
+            (
+                "type",
+                // Of a term it is the taxonomy.
+                text("What it is.")
+                    .choices(&["post", "term", "post-format"])
+                    .shown_as(Schema::text()),
+            ),
             ("subtype", text("Its kind.").choices(&subtypes())),
         ]),
     )

@@ -93,6 +93,7 @@ pub fn document<Cx: Sync>(table: &Table<Cx>, about: &About<'_>) -> Value {
             "license": { "name": "Apache-2.0", "identifier": "Apache-2.0" },
         },
         "servers": servers,
+        "tags": tags(table),
         "paths": paths,
         "components": {
             "schemas": named.schemas,
@@ -157,6 +158,7 @@ fn operation<Cx: Sync>(
     if !details.is_empty() {
         operation.insert("description".into(), json!(details));
     }
+    operation.insert("tags".into(), json!([tag(&route)]));
     let mut parameters = take_parameters(endpoint, &mut schema);
     if route.method.has_body() {
         let with_key = matches!(route.permission, Permission::Scope(_));
@@ -192,8 +194,27 @@ fn operation<Cx: Sync>(
 
 fn file_content(route: &Route) -> Value {
     let media_types = route.files.iter().flat_map(|kind| kind.media_types);
-    let text = |name: &&str| ((*name).to_owned(), json!({ "schema": { "type": "string" } }));
-    Value::Object(media_types.map(text).collect())
+    let content = |name: &&str| {
+        let schema = match *name {
+            "application/octet-stream" => json!({ "type": "string", "format": "binary" }),
+            _ => json!({ "type": "string" }),
+        };
+        ((*name).to_owned(), json!({ "schema": schema }))
+    };
+    Value::Object(media_types.map(content).collect())
+}
+
+/// What the operation is about: the part of the path behind the version.
+fn tag(route: &Route) -> &'static str {
+    route.path.split('/').nth(2).unwrap_or_default()
+}
+
+fn tags<Cx: Sync>(table: &Table<Cx>) -> Value {
+    let mut names: Vec<&str> = table.endpoints().map(|endpoint| tag(&endpoint.route())).collect();
+    names.sort_unstable();
+    names.dedup();
+    let told = |name: &str| json!({ "name": name, "description": format!("Routes of {name}.") });
+    names.into_iter().map(told).collect()
 }
 
 /// Path and query parameters; what is left in the schema is the body.

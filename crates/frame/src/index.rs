@@ -21,7 +21,9 @@ pub(crate) fn of_namespace(namespace: &str) -> Route<Action> {
     let args = Args::new()
         .arg("namespace", Schema::any().default(default))
         .treat("namespace", Treatment::None);
-    Route::at(namespace, "").on(READ, context_arg(args), memory(anyone, show_namespace))
+    Route::at(namespace, "")
+        .on(READ, context_arg(args), memory(anyone, show_namespace))
+        .refuses_with(&[404])
 }
 
 fn context_arg(args: Args) -> Args {

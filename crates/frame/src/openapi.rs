@@ -9,8 +9,10 @@ use crate::{Action, Settings, routes};
 
 const DESCRIPTION: &str = "The site's content, users and settings, its shop, and discovery. Every \
     route also takes `_fields`, `_embed`, `_envelope` and `_method`, answers HEAD like \
-    GET, and describes itself on OPTIONS. A list may also be sent in brackets (`include[]=1`), an \
-    object as `name[member]=value`.";
+    GET, and describes itself on OPTIONS. A body may also be a form \
+    (`application/x-www-form-urlencoded` or `multipart/form-data`) with the same fields. In a form \
+    or a query, a list may also be sent in brackets (`include[]=1`), an object as \
+    `name[member]=value`.";
 
 /// Describes the interface as these settings name it; `more` are the routes of the crates above.
 pub fn document(settings: &Settings, more: Vec<Route<Action>>) -> Result<Value> {

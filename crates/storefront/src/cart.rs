@@ -100,15 +100,15 @@ pub(crate) fn routes(namespace: &str) -> Vec<Route<Action>> {
     let extension = Args::new()
         .arg("namespace", text("Namespace of the extension."))
         .arg("data", Schema::map().about("Data of the extension."));
-    let posts: [(&str, Args, Operation); 8] = [
-        ("add-item", add_args(), add_item),
-        ("apply-coupon", code(), apply_coupon),
-        ("extensions", extension, extend),
-        ("remove-coupon", code(), remove_coupon),
-        ("remove-item", key(), remove_item),
-        ("select-shipping-rate", rate, select_rate),
-        ("update-item", key().with(quantity_arg()), update_item),
-        ("update-customer", customer_args(false), update_customer),
+    let posts: [(&str, Args, Operation, u16); 8] = [
+        ("add-item", add_args(), add_item, 201),
+        ("apply-coupon", code(), apply_coupon, 200),
+        ("extensions", extension, extend, 200),
+        ("remove-coupon", code(), remove_coupon, 200),
+        ("remove-item", key(), remove_item, 200),
+        ("select-shipping-rate", rate, select_rate, 200),
+        ("update-item", key().with(quantity_arg()), update_item, 200),
+        ("update-customer", customer_args(false), update_customer, 200),
     ];
     let scope = Args::new().arg("context", context(&["view", "embed", "edit"]));
     let mut routes = vec![
@@ -117,9 +117,10 @@ pub(crate) fn routes(namespace: &str) -> Vec<Route<Action>> {
             .schema(document.clone())
             .batchable(),
     ];
-    for (name, args, operation) in posts {
+    for (name, args, operation, status) in posts {
         let route = Route::at(namespace, &format!("/cart/{name}"))
             .on(CREATE, args, action(&base, Access::Proven, operation))
+            .succeeds_with(&[status])
             .schema(document.clone())
             .batchable();
         routes.push(route);
@@ -151,25 +152,35 @@ fn collections(namespace: &str, base: &str) -> [Route<Action>; 4] {
     [
         Route::at(namespace, "/cart/items")
             .on(READ, of_item.clone(), action(base, Open, items_list))
+            .lists()
             .on(CREATE, create, action(base, Proven, items_add))
+            .creates()
             .on(DELETE, Args::new(), action(base, Proven, items_clear))
+            .lists()
             .schema(items.clone())
             .batchable(),
         Route::at(namespace, r"/cart/items/(?P<key>[\w-]{32})")
             .on(READ, key().with(of_item), action(base, Open, items_get))
+            .refuses_with(&[409])
             .on(EDIT, update, action(base, Proven, items_update))
             .on(DELETE, key(), action(base, Proven, items_remove))
+            .succeeds_with(&[204])
             .schema(items)
             .batchable(),
         Route::at(namespace, "/cart/coupons")
             .on(READ, of_coupon.clone(), action(base, Open, coupons_list))
+            .lists()
             .on(CREATE, coupon, action(base, Proven, coupons_add))
+            .creates()
             .on(DELETE, Args::new(), action(base, Proven, coupons_clear))
+            .lists()
             .schema(coupons.clone())
             .batchable(),
         Route::at(namespace, r"/cart/coupons/(?P<code>[\w-]+)")
             .on(READ, code().with(of_coupon), action(base, Open, coupons_get))
+            .refuses_with(&[409])
             .on(DELETE, code(), action(base, Proven, coupons_remove))
+            .succeeds_with(&[204])
             .schema(coupons)
             .batchable(),
     ]

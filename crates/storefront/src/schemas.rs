@@ -3,8 +3,11 @@
 //! A line is a field: its name, its type and what it is about, such as
 //! `low_stock_remaining: integer|null = Stock left.`; the fields of an object are below it, two
 //! blanks further in. `array<object>` is a list of such objects, `string:uri` a text of that format,
-//! and `(1)` behind a type the default. A word alone stands for fields that several items have. Fields are shown and never taken, in every context; a type with `!`
-//! behind it is that of a field which a checkout wants.
+//! and `(1)` behind a type the default. A word alone stands for fields that several items have.
+//! Fields are shown and never taken, in every context; a type with `!` behind it is that of a field
+//! which a checkout wants, one with `?` that of a field which may be null although clients know it
+//! otherwise. Of two types with a slash between them the first is published, and answers have the
+//! second.
 
 use contract::rest::{Item, Schema};
 use serde_json::Value;
@@ -62,6 +65,14 @@ fn field(line: &str, below: &[&str], level: usize) -> Option<(String, Schema)> {
         Some((kind, default)) => (kind, serde_json::from_str::<Value>(default).ok()),
         None => (kind, None),
     };
+    let (kind, may_be_null) = match kind.strip_suffix('?') {
+        Some(kind) => (kind, true),
+        None => (kind, false),
+    };
+    let (kind, shown) = match kind.split_once('/') {
+        Some((kind, shown)) => (kind, Some(shown)),
+        None => (kind, None),
+    };
     let inner = || Schema::typed("object").properties(fields(below, level + 1));
     let schema = match kind {
         "object" => inner(),
@@ -86,6 +97,11 @@ fn field(line: &str, below: &[&str], level: usize) -> Option<(String, Schema)> {
     };
     let schema = schema.about(about).context(CONTEXTS).readonly();
     let schema = if is_required { schema.required() } else { schema };
+    let schema = if may_be_null { schema.or_null() } else { schema };
+    let schema = match shown {
+        Some(shown) => schema.shown_as(Schema::typed(shown)),
+        None => schema,
+    };
     Some((name.to_owned(), schema))
 }
 

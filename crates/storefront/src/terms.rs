@@ -83,6 +83,7 @@ pub(crate) fn attribute_routes(namespace: &str) -> [Route<Action>; 3] {
     [
         Route::at(namespace, "/products/attributes")
             .on(READ, Args::new().arg("context", list_context), read(anyone, attributes))
+            .lists()
             .schema(item.document())
             .batchable(),
         Route::at(namespace, r"/products/attributes/(?P<id>[\d]+)")

@@ -31,16 +31,16 @@ const REFERENCES_MAX: usize = 16;
 /// The documents that the program prints, and what stands before their paths.
 const DOCUMENTS: [(&str, &str); 2] = [("rest", "/wp-json"), ("onboarding", "")];
 
-/// The documents that a program prints of its interfaces.
-#[derive(Debug)]
-pub struct Documents(Vec<Document>);
+/// The documents that a program prints of its interfaces. A clone is the same documents.
+#[derive(Clone, Debug)]
+pub struct Documents(Arc<Vec<Document>>);
 
 impl Documents {
     pub fn printed(program: &str) -> Result<Self> {
         let each = DOCUMENTS.iter();
         each.map(|(name, root)| Document::printed(program, name, root))
             .collect::<Result<_>>()
-            .map(Self)
+            .map(|all| Self(Arc::new(all)))
     }
 
     /// Where an answer contradicts them.

@@ -117,6 +117,8 @@ fn files_are_taken_for_what_they_are_said_to_be() {
     let csv = upload(&running, &key, "text/csv", "merchantData.dba\nHarbor\n");
     assert_eq!(csv.status, 200, "{}", csv.text());
     assert_eq!(csv.json().unwrap()["failed"], json!(1));
+    let lines = upload(&running, &key, "application/octet-stream", "{}\n{}\n");
+    assert_eq!(lines.json().unwrap()["failed"], json!(2), "{}", lines.text());
     let too_large = upload(&running, &key, "text/csv", &"x".repeat(16 * 1024 * 1024 + 1));
     assert_eq!(too_large.status, 413, "{}", too_large.text());
     let bytes = Request::new("POST", UPLOADS)

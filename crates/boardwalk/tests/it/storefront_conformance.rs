@@ -1,5 +1,6 @@
 //! Every recorded case of the store front, of media, comments, search and pages, on both engines.
 //! **What waits for its route, and what still differs, is listed; both lists may only shrink.**
+//! Every answer is held against the OpenAPI documents, too.
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -9,9 +10,10 @@ use serde_json::json;
 use testkit::conformance::rest::{
     self, Case, Deviations, Identities, Report, Runner, Seed, Seeded, Suite, Verdict,
 };
+use testkit::openapi::Documents;
 use testkit::{http, process};
 
-use crate::support::{Site, basic, text};
+use crate::support::{PROGRAM, Site, basic, text};
 
 /// Cases run side by side.
 const JOBS: usize = 4;
@@ -32,6 +34,7 @@ struct SeededSite {
     ids: BTreeMap<i64, i64>,
     /// Where it was made; some texts have it.
     address: String,
+    documents: Documents,
 }
 
 #[test]
@@ -114,16 +117,20 @@ impl SeededSite {
         let address = running.url.clone();
         drop(running);
         identities.extend(users.keys().map(|login| credential(&site, login)));
-        Self { site, identities, ids, address }
+        let documents = Documents::printed(PROGRAM).unwrap();
+        Self { site, identities, ids, address, documents }
     }
 
     fn copied(&self) -> Self {
         let (identities, ids) = (self.identities.clone(), self.ids.clone());
-        Self { site: self.site.copied(), identities, ids, address: self.address.clone() }
+        let (address, documents) = (self.address.clone(), self.documents.clone());
+        Self { site: self.site.copied(), identities, ids, address, documents }
     }
 
     fn runner(&self, url: &str) -> Runner {
-        Runner::new(url, self.identities.clone()).unwrap().seeded(self.ids.clone(), &self.address)
+        let runner = Runner::new(url, self.identities.clone()).unwrap();
+        let runner = runner.seeded(self.ids.clone(), &self.address);
+        runner.documented(self.documents.clone())
     }
 }
 

@@ -37,8 +37,8 @@ fn fields(version: Version) -> Vec<(&'static str, Schema)> {
 
 fn oldest() -> Vec<(&'static str, Schema)> {
     let last = Schema::object([
-        ("id", both(Schema::integer(), "Order ID.").readonly()),
-        ("date", moment("Date the order was created, in GMT.")),
+        ("id", both(Schema::integer(), "Order ID.").readonly().or_null()),
+        ("date", moment("Date the order was created, in GMT.").or_null()),
     ]);
     let mut fields = vec![
         ("id", id()),

@@ -28,6 +28,8 @@ pub(super) fn route(namespace: &str, version: Version) -> Route<Action> {
     let args = Args::new().arg("id", id).with(resource::request_args(products.update_args()));
     Route::at(namespace, PATH)
         .on(CREATE, args, action(may_create, run))
+        // As it is stored, with moments in a spelling of their own.
+        .shows(Schema::object([("id", Schema::integer()), ("name", Schema::text())]))
         .schema(products.item.document())
 }
 

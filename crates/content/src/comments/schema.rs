@@ -41,7 +41,10 @@ pub(super) fn item() -> Item {
             ("status", text("Its status.").context(FULL)),
             ("type", text("Its kind.").context(ALL).readonly()),
             ("author_avatar_urls", avatars.context(ALL).readonly()),
-            ("meta", Schema::object([("_wp_note_status", note)]).about("Meta.").context(FULL)),
+            (
+                "meta",
+                Schema::object([("_wp_note_status", note.or_null())]).about("Meta.").context(FULL),
+            ),
         ]),
     )
 }

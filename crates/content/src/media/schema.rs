@@ -17,6 +17,12 @@ pub(super) const FAMILIES: &[&str] = &["image", "video", "text", "application", 
 pub(super) fn item() -> Item {
     let mut fields: Vec<(&str, Schema)> =
         base_fields().into_iter().filter(|(name, _)| *name != "password").collect();
+    for (name, schema) in &mut fields {
+        if *name == "status" {
+            // A file has the status of what it is attached to.
+            *schema = std::mem::take(schema).shown_as(Schema::text());
+        }
+    }
     fields.extend(text_fields().into_iter().filter(|(name, _)| *name == "title"));
     fields.extend([
         ("author", Schema::integer().about("Id of the user who uploaded it.").context(ALL)),
@@ -36,7 +42,7 @@ pub(super) fn item() -> Item {
         ("media_type", shown("Kind of file.").choices(&["image", "file"]).context(ALL)),
         ("mime_type", shown("Type of the file.").context(ALL)),
         ("media_details", Schema::map().about("Facts of the file.").context(ALL).readonly()),
-        ("post", Schema::integer().about("Id of what it is attached to.").context(FULL)),
+        ("post", Schema::integer().about("Id of what it is attached to.").context(FULL).or_null()),
         ("source_url", shown("Address of the file.").format("uri").context(ALL)),
         ("missing_image_sizes", sizes.context(EDIT).readonly()),
         ("filename", shown("Name of the file.").context(FULL)),
@@ -91,7 +97,9 @@ pub(super) fn read_args(item: &Item) -> Args {
 }
 
 pub(super) fn create_args(item: &Item) -> Args {
-    treated(item.create_args())
+    let file = Schema::typed("file").about("The file, which may be the whole body instead.");
+    let file = Args::new().treated("file", file, Treatment::None);
+    treated(item.create_args()).with(file.unpublished(&["file"]))
 }
 
 pub(super) fn update_args(item: &Item) -> Args {

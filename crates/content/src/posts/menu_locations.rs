@@ -27,6 +27,7 @@ pub(super) fn routes(names: &Names) -> Vec<Route<Action>> {
     vec![
         Route::at(&names.content, "/menu-locations")
             .on(READ, context, memory(may_view, |_| Ok(Reply::new(json!([])))))
+            .maps()
             .schema(item.document()),
         Route::at(&names.content, r"/menu-locations/(?P<location>[\w-]+)")
             .on(READ, one, memory(may_view, |_| Err(unknown())))

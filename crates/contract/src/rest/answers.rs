@@ -49,6 +49,8 @@ pub(super) enum Shape {
     Batch(Value),
     /// This, which is no item of the route.
     Like(Value),
+    /// An item of this document, where the route has no items of its own.
+    One(Value),
 }
 
 /// What an operation answers.

@@ -21,6 +21,7 @@ use self::template::Template;
 use self::translate::Side;
 use super::Table;
 use super::answers::Shape;
+use super::route::Verb;
 
 /// What the table cannot know.
 #[derive(Clone, Copy, Debug)]
@@ -61,7 +62,7 @@ pub fn document<O>(
                     path: &template.text,
                     has_pages: args.contains_key("per_page"),
                 };
-                let mut operation = operation(&told, &template, &args);
+                let mut operation = operation(&told, &template, &args, &mut components);
                 let responses = told.responses(&mut components);
                 operation.insert(String::from("responses"), responses);
                 operation.insert(String::from("tags"), json!([tag(&route.namespace)]));
@@ -70,6 +71,7 @@ pub fn document<O>(
             }
         }
     }
+    let responses = responses::components(&paths);
     let named = |(url, text): &(&str, &str)| json!({ "url": url, "description": text });
     json!({
         "openapi": "3.1.0",
@@ -84,7 +86,7 @@ pub fn document<O>(
         "paths": paths,
         "components": {
             "schemas": components.into_schemas(),
-            "responses": responses::components(),
+            "responses": responses,
             "securitySchemes": security_schemes(),
         },
     })
@@ -155,6 +157,7 @@ fn operation<O>(
     told: &Told<'_, O>,
     template: &Template,
     args: &Map<String, Value>,
+    components: &mut Components,
 ) -> Map<String, Value> {
     let mut operation = Map::new();
     let say = |operation: &mut Map<String, Value>, name: &str, value: Value| {
@@ -181,29 +184,13 @@ fn operation<O>(
     if !parameters.is_empty() {
         say(&mut operation, "parameters", Value::Array(parameters));
     }
-    if matches!(answers.shape, Shape::Batch(_)) {
-        fields = batch_fields(&fields);
-    }
     if !fields.is_empty() {
-        say(&mut operation, "requestBody", request_body(fields));
+        say(&mut operation, "requestBody", request_body(told, fields, components));
     }
     if told.endpoint.batch {
         say(&mut operation, "x-batch", json!(true));
     }
     operation
-}
-
-/// The groups of a batch: what is created, changed and deleted.
-fn batch_fields(fields: &Map<String, Value>) -> Map<String, Value> {
-    let mut changed = fields.clone();
-    changed.insert(String::from("id"), json!({ "type": ["integer", "string"] }));
-    let list = |items: Value| json!({ "type": "array", "items": items });
-    let object = |fields: &Map<String, Value>| json!({ "type": "object", "properties": fields });
-    Map::from_iter([
-        (String::from("create"), list(object(fields))),
-        (String::from("update"), list(object(&changed))),
-        (String::from("delete"), list(json!({ "type": "integer" }))),
-    ])
 }
 
 fn query_parameter(name: &str, arg: &Value) -> Value {
@@ -242,17 +229,46 @@ fn is_required(arg: &Value) -> bool {
     arg.get("required") == Some(&Value::Bool(true))
 }
 
-fn request_body(fields: Map<String, Value>) -> Value {
+/// The body, whose schema becomes a component, so that clients have one type for what several
+/// methods take.
+fn request_body<O>(
+    told: &Told<'_, O>,
+    fields: Map<String, Value>,
+    components: &mut Components,
+) -> Value {
     let required = fields.values().any(is_required);
-    let schema = json!({ "type": "object", "properties": fields });
-    let schema = translate::schema(&schema, Side::Request);
-    json!({
-        "required": required,
-        "content": {
-            "application/json": { "schema": schema },
-            "application/x-www-form-urlencoded": { "schema": schema },
-        },
-    })
+    let has_file = fields.values().filter_map(Value::as_object).any(translate::is_file);
+    let object = |fields: Map<String, Value>| {
+        let schema = json!({ "type": "object", "properties": fields });
+        translate::schema(&schema, Side::Request)
+    };
+    let subject = told.subject();
+    let mut named =
+        |what: &str, schema: Value| told.named(components, &format!("{subject} {what}"), schema);
+    let schema = if matches!(told.endpoint.answers.shape, Shape::Batch(_)) {
+        let mut changed = fields.clone();
+        changed.insert(String::from("id"), json!({ "type": ["integer", "string"] }));
+        let created = named("input", object(fields));
+        let changed = named("update in batch", object(changed));
+        named("batch", groups(&created, &changed))
+    } else if told.endpoint.verbs.contains(&Verb::Put) {
+        named("update", object(fields))
+    } else {
+        named("input", object(fields))
+    };
+    let media_type = if has_file { "multipart/form-data" } else { "application/json" };
+    json!({ "required": required, "content": { media_type: { "schema": schema } } })
+}
+
+/// The groups of a batch: what is created, changed and deleted.
+fn groups(created: &Value, changed: &Value) -> Value {
+    let list = |items: Value| json!({ "type": "array", "items": items });
+    let groups = json!({
+        "create": list(created.clone()),
+        "update": list(changed.clone()),
+        "delete": list(json!({ "type": "integer" })),
+    });
+    json!({ "type": "object", "properties": groups })
 }
 
 /// Any one of these; the empty one is for what is open to everybody.
@@ -289,11 +305,13 @@ fn security_schemes() -> Value {
         "consumerKeyQuery": in_query("consumer_key"),
         "consumerSecretQuery": in_query("consumer_secret"),
         "oauth1": {
-            "type": "http",
-            "scheme": "OAuth",
-            "description": "One-legged OAuth 1.0a: a request without TLS is signed with the \
-                            consumer secret (HMAC-SHA1 or HMAC-SHA256), in the header or the \
-                            query string. There are no tokens.",
+            "type": "apiKey",
+            "in": "header",
+            "name": "Authorization",
+            "description": "`OAuth` and the parameters of one-legged OAuth 1.0a: a request \
+                            without TLS is signed with the consumer secret (HMAC-SHA1 or \
+                            HMAC-SHA256), in this header or the query string. There are no \
+                            tokens.",
         },
         "session": crate::openapi::session_scheme(),
         "nonce": {

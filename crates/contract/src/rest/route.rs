@@ -214,6 +214,12 @@ impl<O> Route<O> {
         self.shaped(Shape::Like(answer.item()))
     }
 
+    /// An item of this document, where the route publishes none of its own.
+    #[must_use]
+    pub fn shows_one(self, item: Value) -> Self {
+        self.shaped(Shape::One(item))
+    }
+
     /// 201: something is made.
     #[must_use]
     pub fn creates(self) -> Self {

@@ -98,10 +98,15 @@ fn parameters_are_where_requests_have_them() {
     );
     let body = &notes["post"]["requestBody"];
     assert_eq!(body["required"], true);
-    let fields = &body["content"]["application/json"]["schema"];
-    assert_eq!(*fields, body["content"]["application/x-www-form-urlencoded"]["schema"]);
+    let named = |body: &Value| {
+        let reference = body["content"]["application/json"]["schema"]["$ref"].as_str().unwrap();
+        let name = reference.strip_prefix("#/components/schemas/").unwrap().to_owned();
+        (document["components"]["schemas"][&name].clone(), name)
+    };
+    let (fields, name) = named(body);
+    assert_eq!(name, "ToyV1NoteInput");
     assert_eq!(
-        *fields,
+        fields,
         json!({
             "type": "object", "required": ["text"],
             "properties": { "text": { "type": "string" },
@@ -109,6 +114,9 @@ fn parameters_are_where_requests_have_them() {
         })
     );
     let note = &document["paths"]["/toy/v1/notes/{id}"];
+    for verb in ["put", "post", "patch"] {
+        assert_eq!(named(&note[verb]["requestBody"]).1, "ToyV1NoteUpdate");
+    }
     assert_eq!(note["put"]["requestBody"]["required"], false);
     let pattern = r"^(?:[\d]+)$";
     let id = json!({ "name": "id", "in": "path", "required": true, "schema":
@@ -119,9 +127,12 @@ fn parameters_are_where_requests_have_them() {
     let either =
         json!({ "anyOf": [id["schema"], { "type": "string", "pattern": "^(?:[a-z]+)$" }] });
     assert_eq!(note["get"]["parameters"][0]["schema"], either);
-    let batch = &document["paths"]["/toy/v1/notes/batch"]["post"]["requestBody"]["content"];
-    let groups = batch["application/json"]["schema"]["properties"].as_object().unwrap();
+    let (batch, name) = named(&document["paths"]["/toy/v1/notes/batch"]["post"]["requestBody"]);
+    assert_eq!(name, "ToyV1NoteBatch");
+    let groups = batch["properties"].as_object().unwrap();
     assert_eq!(groups.keys().collect::<Vec<_>>(), ["create", "update", "delete"]);
+    let changed = json!({ "$ref": "#/components/schemas/ToyV1NoteUpdateInBatch" });
+    assert_eq!(groups["update"]["items"], changed);
 }
 
 #[test]

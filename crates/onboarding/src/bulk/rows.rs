@@ -53,7 +53,13 @@ const CSV: &str = "csv";
 pub(super) const FILES: &[FileKind] = &[
     FileKind {
         name: JSON_LINES,
-        media_types: &["application/x-ndjson", "application/ndjson", "application/jsonl"],
+        // The last is what many clients can send only, whatever is in a file.
+        media_types: &[
+            "application/x-ndjson",
+            "application/ndjson",
+            "application/jsonl",
+            "application/octet-stream",
+        ],
     },
     FileKind { name: CSV, media_types: &["text/csv"] },
 ];

@@ -51,6 +51,7 @@ pub(crate) fn route(namespace: &str) -> Route<Action> {
         );
     Route::at(namespace, "/products/collection-data")
         .on(READ, args, read(anyone, run))
+        .shows_item()
         .schema(item.document())
         .batchable()
 }

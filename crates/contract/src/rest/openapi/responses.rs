@@ -1,5 +1,7 @@
 //! The answers of an operation: what it gives, with which status, and how it may refuse.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Map, Value, json};
 
 use super::components::{self, Components, ERROR};
@@ -44,13 +46,23 @@ const REFUSALS: &[(u16, &str, When, &str)] = &[
     (503, "ServiceUnavailable", When::Always, "The server is busy; try again."),
 ];
 
-/// The responses that operations refer to.
-pub(super) fn components() -> Value {
+/// The responses that these operations refer to.
+pub(super) fn components(paths: &Map<String, Value>) -> Value {
+    let operations = paths.values().filter_map(Value::as_object).flat_map(Map::values);
+    let responses = operations.filter_map(|operation| operation.get("responses")?.as_object());
+    let used: BTreeSet<&str> = responses
+        .flat_map(Map::values)
+        .filter_map(|response| response.get("$ref")?.as_str()?.strip_prefix(REFUSED))
+        .collect();
+    let told = REFUSALS.iter().filter(|(_, name, ..)| used.contains(name));
     let response = |(_, name, _, about): &(u16, &str, When, &str)| {
         ((*name).to_owned(), refusal(about, components::reference(ERROR)))
     };
-    Value::Object(REFUSALS.iter().map(response).collect())
+    Value::Object(told.map(response).collect())
 }
+
+/// Where the responses are that operations refer to.
+const REFUSED: &str = "#/components/responses/";
 
 fn refusal(about: &str, schema: Value) -> Value {
     json!({ "description": about, "content": { "application/json": { "schema": schema } } })
@@ -101,7 +113,7 @@ impl<O> Told<'_, O> {
             };
             if may || self.endpoint.answers.refusals.contains(status) {
                 let refused = match &self.endpoint.answers.refusal {
-                    None => json!({ "$ref": format!("#/components/responses/{name}") }),
+                    None => json!({ "$ref": format!("{REFUSED}{name}") }),
                     Some(own) => {
                         let own = translate::schema(own, Side::Answer);
                         refusal(about, json!({ "anyOf": [components::reference(ERROR), own] }))
@@ -118,6 +130,7 @@ impl<O> Told<'_, O> {
         let document = match &self.endpoint.answers.shape {
             Shape::Like(answer) => return translate::schema(answer, Side::Answer),
             Shape::Batch(document) => return batch(self.item(components, document)),
+            Shape::One(document) => return self.item(components, document),
             Shape::Usual | Shape::Item | Shape::List | Shape::Map | Shape::Deletion => {
                 &self.route.item
             }
@@ -126,7 +139,7 @@ impl<O> Told<'_, O> {
         let item = self.item(components, document);
         match &self.endpoint.answers.shape {
             Shape::List => list(item),
-            Shape::Map => json!({ "type": "object", "additionalProperties": item }),
+            Shape::Map => or_nothing(json!({ "type": "object", "additionalProperties": item })),
             Shape::Deletion => deletion(&item),
             _ if self.is_list() => list(item),
             _ => item,
@@ -135,11 +148,31 @@ impl<O> Told<'_, O> {
 
     /// A reference to the schema of items, which becomes a component.
     fn item(&self, components: &mut Components, document: &Value) -> Value {
-        let title = document.get("title").and_then(Value::as_str).unwrap_or("item");
+        let title = title(document).unwrap_or("item");
+        self.named(components, title, translate::schema(document, Side::Answer))
+    }
+
+    /// A reference to a schema, which becomes a component of this title.
+    pub(super) fn named(&self, components: &mut Components, title: &str, schema: Value) -> Value {
         let namespace = super::tag(&self.route.namespace);
         let below = self.path.strip_prefix('/').unwrap_or(self.path);
-        components.reference(namespace, title, below, translate::schema(document, Side::Answer))
+        components.reference(namespace, title, below, schema)
     }
+
+    /// What the operation is about: the title of its items, or where they have none its path.
+    pub(super) fn subject(&self) -> String {
+        let item = match &self.endpoint.answers.shape {
+            Shape::Batch(document) | Shape::One(document) => Some(document),
+            _ => self.route.item.as_ref(),
+        };
+        let below = self.path.trim_start_matches('/');
+        let below = below.strip_prefix(&self.route.namespace).unwrap_or(below);
+        item.and_then(title).unwrap_or(below).to_owned()
+    }
+}
+
+fn title(document: &Value) -> Option<&str> {
+    document.get("title")?.as_str()
 }
 
 fn deletion(item: &Value) -> Value {
@@ -156,15 +189,17 @@ fn batch(item: Value) -> Value {
     let failed = json!({
         "type": "object",
         "properties": {
-            "id": { "type": ["integer", "string"] },
+            "id": { "type": ["integer", "string", "null"] },
             "error": components::reference(ERROR),
         },
         "required": ["id", "error"],
     });
     let results = json!({ "type": "array", "items": { "anyOf": [failed, item] } });
     let groups = json!({ "create": results, "update": results, "delete": results });
-    json!({ "anyOf": [
-        { "type": "object", "properties": groups },
-        { "type": "array", "maxItems": 0, "items": {} },
-    ] })
+    or_nothing(json!({ "type": "object", "properties": groups }))
+}
+
+/// The object, which without members is an empty list.
+fn or_nothing(object: Value) -> Value {
+    json!({ "anyOf": [object, { "type": "array", "maxItems": 0, "items": {} }] })
 }

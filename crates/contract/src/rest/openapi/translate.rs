@@ -45,6 +45,11 @@ pub(super) fn schema(old: &Value, side: Side) -> Value {
     if let (Side::Answer, Some(shown)) = (side, old.get(SHOWN)) {
         return instead(old, shown);
     }
+    if is_file(old) {
+        let about = old.get("description").map(|about| ("description", about.clone()));
+        let file = [("type", json!("string")), ("format", json!("binary"))];
+        return file.into_iter().chain(about).collect();
+    }
     let mut new = Map::new();
     for (name, value) in old {
         let translated = match name.as_str() {
@@ -65,6 +70,8 @@ pub(super) fn schema(old: &Value, side: Side) -> Value {
         }
     }
     bounds(old, &mut new);
+    drop_repeated_type(&mut new);
+    split_choices(&mut new);
     if !new.contains_key("items") && has_type(&new, "array") {
         // Readers of this draft want to be told that anything will do.
         new.insert(String::from("items"), json!({}));
@@ -77,10 +84,19 @@ pub(super) fn schema(old: &Value, side: Side) -> Value {
     }
     match side {
         Side::Request => request_keywords(old, &mut new),
-        Side::Answer if old.contains_key(OR_NULL) => admit_null(&mut new),
-        Side::Answer => {}
+        Side::Answer => {
+            admit_empty_list(&mut new);
+            if old.contains_key(OR_NULL) {
+                admit_null(&mut new);
+            }
+        }
     }
     Value::Object(new)
+}
+
+/// Whether the parameter is a file, which only a form can have.
+pub(super) fn is_file(parameter: &Map<String, Value>) -> bool {
+    parameter.get("type").is_some_and(|name| name == "file")
 }
 
 /// What only requests have: what must be given, and what is taken for what is not.
@@ -103,6 +119,74 @@ fn instead(old: &Map<String, Value>, shown: &Value) -> Value {
     let keywords = shown.as_object().into_iter().flatten();
     whole.extend(keywords.map(|(name, value)| (name.clone(), value.clone())));
     schema(&Value::Object(whole), Side::Answer)
+}
+
+/// Where each alternative says its own type, the types of all are not said again: a reader would take
+/// them for further alternatives.
+fn drop_repeated_type(new: &mut Map<String, Value>) {
+    let names = |types: &Value| match types {
+        Value::Array(names) => names.clone(),
+        name => vec![name.clone()],
+    };
+    let Some(all) = new.get("type").map(names) else { return };
+    let is_within = |inner: &Value| {
+        inner.get("type").is_some_and(|own| names(own).iter().all(|name| all.contains(name)))
+    };
+    let is_repeated = ["anyOf", "oneOf"].iter().any(|keyword| {
+        let alternatives = new.get(*keyword).and_then(Value::as_array);
+        alternatives.is_some_and(|each| !each.is_empty() && each.iter().all(is_within))
+    });
+    if is_repeated {
+        new.shift_remove("type");
+    }
+}
+
+/// Choices of several types become alternatives of one type each, since a type with choices is an
+/// enumeration in most languages, and those have one type. Null may stand beside any.
+fn split_choices(new: &mut Map<String, Value>) {
+    let Some(Value::Array(choices)) = new.get("enum") else { return };
+    let mut groups: Vec<(&str, Vec<&Value>)> = Vec::new();
+    for choice in choices {
+        let name = type_of(choice);
+        match groups.iter_mut().find(|(known, _)| *known == name) {
+            Some((_, group)) => group.push(choice),
+            None => groups.push((name, vec![choice])),
+        }
+    }
+    if groups.iter().filter(|(name, _)| *name != "null").count() < 2 {
+        return;
+    }
+    let alternatives = groups.iter().map(|(name, group)| match (*name, group.as_slice()) {
+        ("null", _) => json!({ "type": "null" }),
+        ("boolean", [only]) => json!({ "type": "boolean", "const": only }),
+        ("boolean", _) => json!({ "type": "boolean" }),
+        (name, group) => json!({ "type": name, "enum": group }),
+    });
+    let alternatives = alternatives.collect();
+    new.shift_remove("enum");
+    new.shift_remove("type");
+    new.insert(String::from("anyOf"), alternatives);
+}
+
+fn type_of(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "boolean",
+        Value::Number(_) => "number",
+        Value::String(_) => "string",
+        Value::Array(_) => "array",
+        Value::Object(_) => "object",
+    }
+}
+
+/// An object of which no field is known may be empty, and is an empty list then.
+fn admit_empty_list(new: &mut Map<String, Value>) {
+    let has_no_field = new.get("properties").is_some_and(|all| *all == json!({}));
+    if has_no_field && new.get("type").is_some_and(|name| name == "object") {
+        new.insert(String::from("type"), json!(["object", "array"]));
+        new.insert(String::from("items"), json!({}));
+        new.shift_remove("properties");
+    }
 }
 
 fn admit_null(new: &mut Map<String, Value>) {
@@ -199,7 +283,7 @@ fn bounds(old: &Map<String, Value>, new: &mut Map<String, Value>) {
     }
 }
 
-/// Whether a default is of the schema's type and among its choices.
+/// Whether a default is of the schema's type and among its choices, with all that is in it.
 fn fits(schema: &Map<String, Value>, value: &Value) -> bool {
     let is = |name: &Value| match name.as_str() {
         Some("array") => value.is_array(),
@@ -223,7 +307,16 @@ fn fits(schema: &Map<String, Value>, value: &Value) -> bool {
         }
         _ => true,
     };
-    typed && items_fit && schema.get("enum").is_none_or(chosen)
+    let members_fit = match (value, schema.get("properties")) {
+        (Value::Object(members), Some(Value::Object(properties))) => {
+            members.iter().all(|(name, member)| {
+                let inner = properties.get(name).and_then(Value::as_object);
+                inner.is_none_or(|inner| fits(inner, member))
+            })
+        }
+        _ => true,
+    };
+    typed && items_fit && members_fit && schema.get("enum").is_none_or(chosen)
 }
 
 #[cfg(test)]
@@ -235,6 +328,7 @@ mod tests {
         let check = |old: Value, new: Value| assert_eq!(schema(&old, Side::Request), new, "{old}");
         check(json!({"type": "integer", "required": true}), json!({"type": "integer"}));
         check(json!({"type": "mixed"}), json!({}));
+        check(json!({"type": "file"}), json!({"type": "string", "format": "binary"}));
         check(json!({"type": ["string", "date"]}), json!({}));
         check(json!({"type": ["string", "null", "string"]}), json!({"type": ["string", "null"]}));
         check(json!({"enum": {"0": "a", "2": "b"}}), json!({"enum": ["a", "b"]}));
@@ -261,6 +355,24 @@ mod tests {
             json!({"oneOf": [{"type": "mixed"}, {"minimum": 1, "exclusiveMinimum": true}]}),
             json!({"oneOf": [{}, {"exclusiveMinimum": 1}]}),
         );
+        check(
+            json!({"type": ["object", "array"], "oneOf": [{"type": "array", "items": {}},
+                                                          {"type": "object"}]}),
+            json!({"oneOf": [{"type": "array", "items": {}}, {"type": "object"}]}),
+        );
+        check(
+            json!({"type": "object", "oneOf": [{"minProperties": 1}, {"type": "object"}]}),
+            json!({"type": "object", "oneOf": [{"minProperties": 1}, {"type": "object"}]}),
+        );
+        check(
+            json!({"type": ["string", "boolean"], "enum": ["a", false, "b"]}),
+            json!({"anyOf": [{"type": "string", "enum": ["a", "b"]},
+                             {"type": "boolean", "const": false}]}),
+        );
+        check(
+            json!({"type": ["string", "null"], "enum": ["a", null]}),
+            json!({"type": ["string", "null"], "enum": ["a", null]}),
+        );
     }
 
     #[test]
@@ -276,6 +388,9 @@ mod tests {
         check(json!({"type": "string", "default": null}), "x-default");
         check(json!({"type": "string", "enum": ["a"], "default": ""}), "x-default");
         check(json!({"type": "array", "items": {"enum": ["a"]}, "default": ["b"]}), "x-default");
+        let members = json!({"a": {"type": "object"}});
+        check(json!({"properties": members, "default": {"a": {}, "b": 1}}), "default");
+        check(json!({"properties": members, "default": {"a": []}}), "x-default");
     }
 
     #[test]
@@ -284,6 +399,10 @@ mod tests {
         check(
             json!({"type": "integer", OR_NULL: true, "default": 1, "title": "Stock"}),
             json!({"type": ["integer", "null"]}),
+        );
+        check(
+            json!({"type": "object", "properties": [], OR_NULL: true}),
+            json!({"type": ["object", "array", "null"], "items": {}}),
         );
         check(
             json!({"type": ["string"], "enum": ["a"], OR_NULL: true}),
