@@ -24,7 +24,7 @@ pub use self::grants::{GrantErrorPage, GrantLoginPage, GrantPage};
 pub use self::grants::{grant, grant_error, grant_login};
 pub use self::guides::{DocsIndexPage, DocsPage, DocsSearchPage};
 pub use self::guides::{docs_index, docs_page, docs_search};
-pub use self::masthead::Masthead;
+pub use self::masthead::{Masthead, rendered};
 pub use self::policy::Policy;
 
 /// The type of every page.

@@ -3,7 +3,8 @@
 //! [`page`] takes a request and answers it with a page, or not at all: what is no page is
 //! left to the interfaces for programs. **Every form carries a token of its own page**, bound to
 //! the session or, before there is one, to a cookie; and no address of a request leads a browser
-//! away from this site, but for those that a signed-in user has approved.
+//! away from this site, but for those that a signed-in user has approved. Pages of crates above are
+//! made of the same parts: a [`PageRequest`] knows the circumstances and the ways to answer.
 
 mod administration;
 mod answer;
@@ -30,9 +31,16 @@ use frame::{Request, Site};
 use types::Error;
 
 pub use self::answer::WebAnswer;
+pub use self::callback::encoded;
+pub use self::form::{Fields, Visitor};
+pub use self::headers::link_json;
+pub use self::local_path::local_path;
+pub use self::page_path::Spelling;
+pub use self::page_request::{PageRequest, Session};
+pub use self::plain::plain;
+pub use self::sign_in::{Keep, STALE, WRONG, told_to_wait, typed_login};
 
 use self::page_path::PagePath;
-use self::page_request::PageRequest;
 
 /// Bytes of a form at most.
 pub const FORM_BYTES_MAX: usize = 32 * 1024;
@@ -93,7 +101,7 @@ impl PageRequest<'_> {
 }
 
 /// Our own failure, logged in full and told in general.
-fn failed(error: &Error) -> WebAnswer {
+pub fn failed(error: &Error) -> WebAnswer {
     let refusal = frame::rest::failed(error);
     let mut answer = WebAnswer::sentence(refusal.status, &refusal.message);
     if refusal.status == 503 {

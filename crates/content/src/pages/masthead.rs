@@ -3,6 +3,8 @@
 use askama::Template;
 use frame::pages::{Address, Theme};
 
+use crate::docs;
+
 pub(crate) use frame::pages::STYLE;
 
 /// The mark of the header, as an address of its own: a browser would ask for a file otherwise.
@@ -26,11 +28,26 @@ pub struct Masthead<'a> {
 
 impl Masthead<'_> {
     /// The theme's own mark.
-    pub(super) fn logo(&self) -> Option<&str> {
+    pub fn logo(&self) -> Option<&str> {
         self.theme.and_then(|theme| theme.logo.as_deref())
+    }
+
+    /// The mark of a site without a theme of its own.
+    pub fn icon(&self) -> &'static str {
+        ICON
+    }
+
+    pub fn style(&self) -> &'static str {
+        STYLE
+    }
+
+    /// Where the documentation is.
+    pub fn docs(&self) -> &'static str {
+        docs::ROOT_PATH
     }
 }
 
-pub(super) fn rendered(page: &impl Template) -> String {
+/// The text of a page.
+pub fn rendered(page: &impl Template) -> String {
     page.render().expect("the values' own texts are written to memory, which cannot fail")
 }

@@ -47,7 +47,7 @@ pub(super) enum PagePath<'a> {
 /// Whether a page was asked for by the address that existing clients know, or by our own. Links
 /// from there keep to the same kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Spelling {
+pub enum Spelling {
     Known,
     Neutral,
 }
