@@ -11,8 +11,10 @@ mod answer;
 mod authorize;
 mod callback;
 mod coming_soon;
+mod discovery;
 mod feeds;
 mod form;
+mod found;
 mod guides;
 mod headers;
 mod key_grant;
@@ -93,6 +95,7 @@ impl PageRequest<'_> {
             PagePath::NoKeyGrant => Ok(Some(self.not_found())),
             PagePath::Feed { of, format } => self.feed(of, *format).await,
             PagePath::Robots => Ok(Some(self.robots())),
+            PagePath::Discovery => self.discovery(),
             PagePath::SitemapMoved => Ok(Some(self.sitemap_moved())),
             PagePath::SitemapIndex => self.sitemap_index().await,
             PagePath::SitemapPage(name) => self.sitemap_page(name).await,

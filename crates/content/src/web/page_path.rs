@@ -37,6 +37,8 @@ pub(super) enum PagePath<'a> {
         format: Format,
     },
     Robots,
+    /// Where programs learn which interfaces there are.
+    Discovery,
     /// Where some look for the sitemap.
     SitemapMoved,
     SitemapIndex,
@@ -145,6 +147,7 @@ impl<'a> PagePath<'a> {
     fn for_programs(path: &'a str, bare: &'a str) -> Option<Self> {
         match path {
             "/robots.txt" => return Some(Self::Robots),
+            "/xmlrpc.php" => return Some(Self::Discovery),
             "/sitemap.xml" => return Some(Self::SitemapMoved),
             "/wp-sitemap.xml" => return Some(Self::SitemapIndex),
             _ => {}
@@ -221,6 +224,7 @@ mod tests {
             ("/comments/feed/rdf", Some(PagePath::Feed { of: "/comments", format: Format::Rdf })),
             ("/feed/other/", content("/feed/other", false)),
             ("/robots.txt", Some(PagePath::Robots)),
+            ("/xmlrpc.php", Some(PagePath::Discovery)),
             ("/sitemap.xml", Some(PagePath::SitemapMoved)),
             ("/wp-sitemap.xml", Some(PagePath::SitemapIndex)),
             ("/wp-sitemap-users-1.xml", Some(PagePath::SitemapPage("users-1"))),

@@ -9,7 +9,7 @@ use types::Result;
 
 use super::answer::WebAnswer;
 use super::headers::{self, Privacy};
-use crate::pages::{self, ErrorPage, Masthead, Policy};
+use crate::pages::{self, ErrorPage, Masthead, NotFoundPage, Policy};
 
 /// One request for a page. The visit is nobody's: pages are the same for all readers.
 #[derive(Debug)]
@@ -113,9 +113,8 @@ impl<'a> PageRequest<'a> {
     }
 
     pub fn not_found(&self) -> WebAnswer {
-        let home = Link { text: "Go to the home page", href: Address::new("/") };
-        let message = "There is nothing at this address. Check it, or start at the front page.";
-        self.error(("page:none", 404), ("Nothing here", message), Some(home))
+        let page = NotFoundPage { site: self.masthead() };
+        self.private_page(("page:none", 404), Policy::Page, pages::not_found(&page))
     }
 
     /// The active theme's style sheet; an empty one without a theme. It is asked for again each

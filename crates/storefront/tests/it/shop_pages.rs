@@ -374,16 +374,3 @@ fn an_account_shows_its_orders_and_keeps_its_addresses() {
     let out = buyer.get("/my-account/");
     assert!(out.has("action=logout"), "{}", out.body);
 }
-
-#[test]
-fn a_store_that_is_not_open_shows_no_goods() {
-    let (shop, _) = TestShop::furnished();
-    let path = "/wc/v3/settings/general/woocommerce_coming_soon";
-    let set = shop.ask("PUT", path, super::support::ADMIN, &json!({ "value": "yes" }));
-    if set.status != 200 {
-        shop.write(|conn| frame::options::set(conn, "woocommerce_coming_soon", &json!("yes")));
-        shop.site.forget_options();
-    }
-    let page = Browser::new(&shop).get("/shop/");
-    assert!(page.has("opens soon") && !page.has("Anchor"), "{}", page.body);
-}
