@@ -69,6 +69,7 @@ pub async fn page(site: &Arc<Site>, request: Request) -> Option<WebAnswer> {
     };
     match page.answer(&path).await {
         Ok(Some(answer)) => Some(answer),
+        Ok(None) if path.is_of_site() => Some(page.not_found()),
         Ok(None) => headers::accepts_html(&request).then(|| page.not_found()),
         Err(error) => Some(failed(&error)),
     }
@@ -95,6 +96,7 @@ impl PageRequest<'_> {
             PagePath::NoKeyGrant => Ok(Some(self.not_found())),
             PagePath::Feed { of, format } => self.feed(of, *format).await,
             PagePath::Robots => Ok(Some(self.robots())),
+            PagePath::Icon => Ok(Some(self.icon())),
             PagePath::Discovery => self.discovery(),
             PagePath::SitemapMoved => Ok(Some(self.sitemap_moved())),
             PagePath::SitemapIndex => self.sitemap_index().await,

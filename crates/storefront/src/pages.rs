@@ -26,7 +26,7 @@ use content::web::{self, PageRequest, WebAnswer};
 use frame::{Request, Site};
 use types::Error;
 
-use self::path::ShopPath;
+use self::path::{ADD_TO_CART, ShopPath};
 use self::shop_request::ShopRequest;
 
 /// Whether a request with this method and path may be for a page, of the shop or of the site.
@@ -60,6 +60,12 @@ async fn answer(
         return Ok(Some(page.coming_soon()));
     }
     let mut shop = ShopRequest::open(page).await?;
+    // A link changes nothing: it leads to the product, whose form does.
+    let linked = request.query_parameter(ADD_TO_CART).and_then(|id| id.parse::<i64>().ok());
+    if let (ShopPath::List(_), Some(id)) = (path, linked) {
+        let address = format!("/?post_type=product&p={id}");
+        return Ok(Some(shop.redirect("page:shop", &address)));
+    }
     let answer = match path {
         ShopPath::List(listing) => shop.listing(listing).await?,
         ShopPath::Product(slug) => shop.product(slug).await?,

@@ -7,11 +7,10 @@ use crate::docs;
 
 pub(crate) use frame::pages::STYLE;
 
-/// The mark of the header, as an address of its own: a browser would ask for a file otherwise.
-pub(crate) const ICON: &str = "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' \
-    viewBox='0 0 24 24' fill='%230b6f82'%3E%3Cpath d='M9 3h6l1.32 3.4H7.68z\
-    M7.09 7.9h9.82l1.32 3.4H5.77zM5.19 12.8h13.62l1.32 3.4H3.87zM3.28 17.7h17.44L22 21H2z'\
-    /%3E%3C/svg%3E";
+/// The mark of the header as a picture, for `/favicon.ico`, which browsers ask for by themselves.
+pub(crate) const ICON: &str = "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 24 24\" \
+    fill=\"#0b6f82\"><path d=\"M9 3h6l1.32 3.4H7.68zM7.09 7.9h9.82l1.32 3.4H5.77z\
+    M5.19 12.8h13.62l1.32 3.4H3.87zM3.28 17.7h17.44L22 21H2z\"/></svg>\n";
 
 /// What every page shows of the site.
 #[derive(Clone, Copy, Debug)]
@@ -30,11 +29,6 @@ impl Masthead<'_> {
     /// The theme's own mark.
     pub fn logo(&self) -> Option<&str> {
         self.theme.and_then(|theme| theme.logo.as_deref())
-    }
-
-    /// The mark of a site without a theme of its own.
-    pub fn icon(&self) -> &'static str {
-        ICON
     }
 
     pub fn style(&self) -> &'static str {

@@ -11,6 +11,8 @@ pub(super) const SHOP: &str = "/shop";
 pub(super) const CART: &str = "/cart";
 pub(super) const CHECKOUT: &str = "/checkout";
 pub(super) const ACCOUNT: &str = "/my-account";
+/// The parameter of links, and the button of forms, that put a product into the cart.
+pub(super) const ADD_TO_CART: &str = "add-to-cart";
 /// Parts of the path of something that the site's own pages show.
 const OF_SITE: &[&str] = &["feed", "embed"];
 /// A page of a list at most: beyond it nobody turns.
@@ -82,12 +84,13 @@ impl<'a> ShopPath<'a> {
     }
 
     /// Whether it is this page that the request asks for: the front page is the shop's only for a
-    /// search among products.
+    /// search among products, or for a link to put one into the cart.
     pub(super) fn takes(&self, request: &Request) -> bool {
         match self {
             Self::List(Listing { of: ListOf::Search, .. }) => {
-                request.query.contains_key("s")
-                    && request.query_parameter("post_type") == Some("product")
+                let is_search = request.query.contains_key("s")
+                    && request.query_parameter("post_type") == Some("product");
+                is_search || request.query.contains_key(ADD_TO_CART)
             }
             _ => true,
         }

@@ -4,6 +4,7 @@
 use content::web::Fields;
 use serde_json::{Map, Value, json};
 
+use super::path::ADD_TO_CART;
 use super::values::{Choice, Price, flag, list, number, plain_text, price, text};
 
 /// Members of a group that one form can name.
@@ -140,7 +141,7 @@ fn selects(product: &Value, typed: &Fields) -> Vec<Select> {
 
 /// What the form asks to put into the cart: bodies of requests to the Store API.
 pub(super) fn wanted(fields: &Fields) -> Vec<Value> {
-    let id = fields.text("add-to-cart").parse::<i64>().unwrap_or_default();
+    let id = fields.text(ADD_TO_CART).parse::<i64>().unwrap_or_default();
     let quantities = fields.all().get("quantity");
     if let Some(Value::Object(members)) = quantities {
         let wanted = members.iter().filter_map(|(id, quantity)| {

@@ -1,5 +1,6 @@
 //! The shop's pages, used as buyers use them: with forms alone.
 
+use db::background_job;
 use serde_json::{Value, json};
 use types::Role;
 
@@ -89,11 +90,18 @@ fn a_buyer_goes_from_the_shop_to_an_order_with_forms_alone() {
     assert_eq!(made[0]["billing"]["state"], "CA", "a state may be given by its name");
     assert_eq!(shop.stock_of(goods.anchor), 2);
     assert!(buyer.get("/cart/").has("Your cart is empty"));
+    let waits = |job: i64| {
+        let found = shop.read(move |conn| background_job::get(conn, job));
+        found.is_some_and(|job| {
+            job.kind == frame::mail::JOB && job.arguments.contains("ada@example")
+        })
+    };
+    assert!((1..=3).any(waits), "the buyer is sent an e-mail");
 }
 
 #[test]
 fn lists_are_paged_sorted_searched_and_by_category() {
-    let (shop, _) = TestShop::furnished();
+    let (shop, goods) = TestShop::furnished();
     let boats = shop.made("POST", "/wc/v3/products/categories", &json!({ "name": "Boats" }));
     let body = json!({ "name": "Sails", "parent": boats["id"] });
     let sails = shop.made("POST", "/wc/v3/products/categories", &body);
@@ -119,6 +127,10 @@ fn lists_are_paged_sorted_searched_and_by_category() {
     }
     let moved = reader.get("/shop");
     assert_eq!((moved.status, moved.header("location")), (301, &*format!("{HOME}/shop/")));
+    let linked = reader.get(&format!("/?add-to-cart={}", goods.rope));
+    let target = format!("{HOME}/?post_type=product&p={}", goods.rope);
+    assert_eq!((linked.status, linked.header("location")), (302, &*target));
+    assert!(reader.get("/cart/").has("Your cart is empty"), "a link changes nothing");
     let bounded = reader.get("/product-category/boats/?min_price=16&max_price=16");
     assert!(bounded.has("Sail 16") && !bounded.has("Sail 15"), "{}", bounded.body);
 }
