@@ -66,6 +66,8 @@ pub struct Offered {
     /// What buyers read.
     pub title: String,
     pub description: String,
+    /// What they read once they have ordered; may be empty.
+    pub instructions: String,
 }
 
 /// The ids of all ways to pay, be they offered or not.
@@ -87,8 +89,9 @@ pub fn offered(options: &Options) -> Vec<Offered> {
         };
         let title = text("title", gateway.title);
         let description = text("description", gateway.description);
+        let instructions = text("instructions", "");
         let place = places.get(gateway.id).and_then(Value::as_i64).unwrap_or(gateway.order);
-        offered.push((place, Offered { id: gateway.id, title, description }));
+        offered.push((place, Offered { id: gateway.id, title, description, instructions }));
     }
     offered.sort_by_key(|(place, _)| *place);
     offered.into_iter().map(|(_, gateway)| gateway).collect()

@@ -49,7 +49,7 @@ use self::effects::Before;
 use self::goods::Goods;
 pub use self::money::symbol as currency_symbol;
 pub(crate) use self::origin::origin;
-pub use self::pay_page::PayPages;
+pub use self::pay_page::path as pay_path;
 pub use self::quote::{Buyer, Quote, Rate, Wanted};
 pub use self::receipt::ReceiptPages;
 pub use self::record::{Address, Details, Line, LineDetails, Order, Receipt, TaxShare};

@@ -15,8 +15,8 @@ mod policy;
 #[cfg(test)]
 mod tests;
 
-pub use self::content::{AuthorPage, EmbedPage, FrontPage, PostPage, PostSummary};
-pub use self::content::{author, embed, front, post};
+pub use self::content::{AuthorPage, EmbedPage, FrontPage, NotFoundPage, PostPage, PostSummary};
+pub use self::content::{SearchPage, author, embed, front, not_found, post, search};
 pub use self::forms::{AuthorizePage, AuthorizedPage, ErrorPage, LinkPage, LoginPage};
 pub use self::forms::{authorize, authorized, error, link, login};
 pub use self::grants::{GRANT_TOKEN_FIELD, LOGIN_TOKEN_FIELD};
@@ -24,7 +24,7 @@ pub use self::grants::{GrantErrorPage, GrantLoginPage, GrantPage};
 pub use self::grants::{grant, grant_error, grant_login};
 pub use self::guides::{DocsIndexPage, DocsPage, DocsSearchPage};
 pub use self::guides::{docs_index, docs_page, docs_search};
-pub use self::masthead::Masthead;
+pub use self::masthead::{Masthead, rendered};
 pub use self::policy::Policy;
 
 /// The type of every page.

@@ -3,15 +3,18 @@
 //! [`page`] takes a request and answers it with a page, or not at all: what is no page is
 //! left to the interfaces for programs. **Every form carries a token of its own page**, bound to
 //! the session or, before there is one, to a cookie; and no address of a request leads a browser
-//! away from this site, but for those that a signed-in user has approved.
+//! away from this site, but for those that a signed-in user has approved. Pages of crates above are
+//! made of the same parts: a [`PageRequest`] knows the circumstances and the ways to answer.
 
 mod administration;
 mod answer;
 mod authorize;
 mod callback;
 mod coming_soon;
+mod discovery;
 mod feeds;
 mod form;
+mod found;
 mod guides;
 mod headers;
 mod key_grant;
@@ -30,9 +33,16 @@ use frame::{Request, Site};
 use types::Error;
 
 pub use self::answer::WebAnswer;
+pub use self::callback::encoded;
+pub use self::form::{Fields, Visitor};
+pub use self::headers::link_json;
+pub use self::local_path::local_path;
+pub use self::page_path::Spelling;
+pub use self::page_request::{PageRequest, Session};
+pub use self::plain::plain;
+pub use self::sign_in::{Keep, STALE, WRONG, told_to_wait, typed_login};
 
 use self::page_path::PagePath;
-use self::page_request::PageRequest;
 
 /// Bytes of a form at most.
 pub const FORM_BYTES_MAX: usize = 32 * 1024;
@@ -59,6 +69,7 @@ pub async fn page(site: &Arc<Site>, request: Request) -> Option<WebAnswer> {
     };
     match page.answer(&path).await {
         Ok(Some(answer)) => Some(answer),
+        Ok(None) if path.is_of_site() => Some(page.not_found()),
         Ok(None) => headers::accepts_html(&request).then(|| page.not_found()),
         Err(error) => Some(failed(&error)),
     }
@@ -85,6 +96,8 @@ impl PageRequest<'_> {
             PagePath::NoKeyGrant => Ok(Some(self.not_found())),
             PagePath::Feed { of, format } => self.feed(of, *format).await,
             PagePath::Robots => Ok(Some(self.robots())),
+            PagePath::Icon => Ok(Some(self.icon())),
+            PagePath::Discovery => self.discovery(),
             PagePath::SitemapMoved => Ok(Some(self.sitemap_moved())),
             PagePath::SitemapIndex => self.sitemap_index().await,
             PagePath::SitemapPage(name) => self.sitemap_page(name).await,
@@ -93,7 +106,7 @@ impl PageRequest<'_> {
 }
 
 /// Our own failure, logged in full and told in general.
-fn failed(error: &Error) -> WebAnswer {
+pub fn failed(error: &Error) -> WebAnswer {
     let refusal = frame::rest::failed(error);
     let mut answer = WebAnswer::sentence(refusal.status, &refusal.message);
     if refusal.status == 503 {

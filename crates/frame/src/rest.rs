@@ -206,6 +206,24 @@ impl Site {
         }
     }
 
+    /// Answers what a page asks the REST interface for, as the one whom the visit names. The path may
+    /// carry a query string; `json` is the body.
+    pub async fn ask_as(
+        self: &Arc<Self>,
+        visit: &Arc<Visit>,
+        (verb, path): (Verb, &str),
+        json: Option<Value>,
+    ) -> Reply {
+        let invocation = match Invocation::with_json(self, verb, path, json) {
+            Ok(invocation) => invocation,
+            Err(refusal) => return Reply::from(&refusal),
+        };
+        match self.table().find(verb, &invocation.path) {
+            Some(found) => self.perform_any(found, invocation, visit, None).await,
+            None => Reply::from(&no_route()),
+        }
+    }
+
     /// The turn ends with the operation, also when nobody waits for that any more.
     async fn perform_any(
         self: &Arc<Self>,

@@ -106,7 +106,6 @@ pub fn make_site(
         .with_pages(Box::new(pages))
         .with_content(Box::new(products))
         .with_pages(Box::new(commerce::orders::ReceiptPages))
-        .with_pages(Box::new(commerce::orders::PayPages))
         .with_pages(of_admin)
         .with_email_style(commerce::emails::style)
         .with_files(Box::new(analytics::exports::link::ExportFiles));

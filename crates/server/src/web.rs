@@ -10,10 +10,11 @@ use axum::extract::Request;
 use axum::http::header::{CONNECTION, CONTENT_LENGTH};
 use axum::http::request::Parts;
 use axum::http::{HeaderValue, Method, StatusCode};
-use content::web::{FORM_BYTES_MAX, WebAnswer, may_be_page, page};
+use content::web::{FORM_BYTES_MAX, WebAnswer};
 use frame::media::shown::UPLOADS_PATH;
 use frame::{FileFound, Site};
 use futures_util::stream;
+use storefront::pages::{may_be_page, page};
 use tracing::Instrument as _;
 use types::Error;
 

@@ -20,7 +20,7 @@ use frame::{Action, Call};
 use serde_json::{Map, Value};
 
 use self::pricing::{Priced, Strictness};
-use self::state::Cart;
+use self::state::{Cart, State};
 use crate::address::{self, Email, Side};
 use crate::products::context;
 use crate::schemas;
@@ -58,6 +58,23 @@ pub(crate) fn with_cart(
     }
     let reply = reply_of(outcome)?;
     Ok(session.dress(call, reply, &hash_before, &cart.hash())?)
+}
+
+/// Gives the cart that a guest filled in this browser to the user who has signed in since, unless
+/// theirs has something in it already.
+pub(crate) fn adopt(call: &mut Call<'_>) -> Result<(), Stop> {
+    let guest = Session::of_guest(call).filter(|_| call.user_id() != 0);
+    let Some(guest) = guest else { return Ok(()) };
+    let mut found = Cart::load(call, &guest)?;
+    let session = Session::of(call)?;
+    let mut own = Cart::load(call, &session)?;
+    if found.state.items.is_empty() || !own.state.items.is_empty() {
+        return Ok(());
+    }
+    let State { items, coupons, order_id, .. } = std::mem::take(&mut found.state);
+    own.state = State { items, coupons, order_id, ..own.state };
+    found.save(call)?;
+    Ok(own.save(call)?)
 }
 
 /// The cart as it is shown.

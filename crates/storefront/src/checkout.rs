@@ -16,6 +16,7 @@ use frame::action::{anyone, write};
 use frame::{Action, Call};
 use serde_json::{Value, json};
 
+pub(crate) use self::attempt::missing_fields;
 use crate::address::Email;
 use crate::cart::state::Cart;
 use crate::cart::{self, Access, with_cart};

@@ -14,6 +14,7 @@ mod checkout;
 mod images;
 mod money;
 mod order;
+pub mod pages;
 mod products;
 mod reviews;
 mod schemas;

@@ -64,6 +64,29 @@ impl Money {
     }
 }
 
+/// An amount in the minor unit as people read it. `body` says how, as [`Money::with`] has it.
+pub(crate) fn written(body: &Value, minor: &str) -> String {
+    let text = |name: &str| body.get(name).and_then(Value::as_str).unwrap_or_default();
+    let decimals = body.get("currency_minor_unit").and_then(Value::as_u64).unwrap_or_default();
+    let decimals = usize::try_from(decimals).unwrap_or_default();
+    let (sign, digits) = match minor.strip_prefix('-') {
+        Some(digits) => ("-", digits),
+        None => ("", minor),
+    };
+    let digits = format!("{digits:0>width$}", width = decimals + 1);
+    let (whole, part) = digits.split_at_checked(digits.len() - decimals).unwrap_or((&digits, ""));
+    let mut grouped = String::new();
+    for (place, digit) in whole.chars().enumerate() {
+        if place > 0 && (whole.len() - place).is_multiple_of(3) {
+            grouped.push_str(text("currency_thousand_separator"));
+        }
+        grouped.push(digit);
+    }
+    let separator = if part.is_empty() { "" } else { text("currency_decimal_separator") };
+    let (prefix, suffix) = (text("currency_prefix"), text("currency_suffix"));
+    format!("{sign}{prefix}{grouped}{separator}{part}{suffix}")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -83,5 +106,26 @@ mod tests {
         assert_eq!(money.amount("9223372036854775807"), None, "more than an amount can be");
         let shown = money.with(json!({ "price": "1" }));
         assert_eq!((&shown["price"], &shown["currency_prefix"]), (&json!("1"), &json!("$")));
+    }
+
+    #[test]
+    fn people_read_amounts_as_the_shop_writes_them() {
+        let body = |decimals: u32, prefix: &str, suffix: &str| {
+            json!({
+                "currency_minor_unit": decimals, "currency_decimal_separator": ",",
+                "currency_thousand_separator": ".", "currency_prefix": prefix,
+                "currency_suffix": suffix,
+            })
+        };
+        for (minor, expected) in [
+            ("0", "0,00 €"),
+            ("5", "0,05 €"),
+            ("123456", "1.234,56 €"),
+            ("100000000", "1.000.000,00 €"),
+            ("-150", "-1,50 €"),
+        ] {
+            assert_eq!(written(&body(2, "", " €"), minor), expected, "{minor}");
+        }
+        assert_eq!(written(&body(0, "¥", ""), "1500"), "¥1.500");
     }
 }

@@ -35,7 +35,12 @@ pub(crate) fn route(namespace: &str) -> Route<Action> {
 
 fn run(call: &mut Call<'_>) -> Result<Reply, Stop> {
     let order = order_of(call)?;
-    let goods = goods(call, &order)?;
+    Ok(Reply::new(body(call, &order)?))
+}
+
+/// The order as its buyer sees it.
+pub(crate) fn body(call: &mut Call<'_>, order: &Order) -> Result<Value, Stop> {
+    let goods = goods(call, order)?;
     let options = std::sync::Arc::clone(&call.visit.options);
     let prices = ShownPrices::in_cart(call.conn()?, &options, &order.details.shipping)?;
     let mut manner = Manner::with_prices(call.visit, &options, prices);
@@ -43,25 +48,25 @@ fn run(call: &mut Call<'_>) -> Result<Reply, Stop> {
     let chosen: Vec<(String, String)> = order.lines(ItemKind::Line).flat_map(entries_of).collect();
     let words = words_of(call, chosen.iter())?;
     let lines = order.lines(ItemKind::Line);
-    let items = lines.filter_map(|line| item_body(call, &manner, &order, line, (&goods, &words)));
+    let items = lines.filter_map(|line| item_body(call, &manner, order, line, (&goods, &words)));
     let items: Vec<Value> = items.collect();
     let needs_shipping = order.lines(ItemKind::Shipping).next().is_some();
     let refunds = shop_rows::order::refunds_of(call.conn()?, &[order.id()])?;
     let refunded: Amount = refunds.iter().map(|refund| refund.refund_amount).sum();
-    Ok(Reply::new(json!({
+    Ok(json!({
         "id": order.id(),
         "status": order.row.status,
         "items": items,
-        "coupons": coupons(&manner.money, &order),
-        "fees": fees(&manner.money, &order),
-        "totals": totals(&manner.money, &order, refunded),
+        "coupons": coupons(&manner.money, order),
+        "fees": fees(&manner.money, order),
+        "totals": totals(&manner.money, order, refunded),
         "shipping_address": address::shown(&order.details.shipping, Side::Shipping),
         "billing_address": address::shown(&order.details.billing, Side::Billing),
-        "needs_payment": place::is_payable(&order),
+        "needs_payment": place::is_payable(order),
         "needs_shipping": needs_shipping,
         "payment_requirements": ["products"],
         "errors": [],
-    })))
+    }))
 }
 
 /// What the lines are about, as far as it is still there.

@@ -8,6 +8,7 @@ pub(crate) mod show;
 
 use std::sync::Arc;
 
+use commerce::products::record::VARIATION;
 use contract::rest::route::{READ, Route};
 use contract::rest::{Args, CompiledItem, Fields, Item, Links, Refusal, Reply, Schema, Stop};
 use frame::action::{anyone, read};
@@ -112,6 +113,27 @@ fn one(
     let body = show::body(call.visit, &manner, &one);
     let body = endpoint.item.filter_by_context(body, &call.context());
     Ok(Some(Reply::new(body).links(links(call, endpoint, &one))))
+}
+
+/// The products of these rows as the shop window shows them, as far as strangers may know of them.
+pub(crate) fn shown(
+    call: &mut Call<'_>,
+    rows: Vec<product::ProductRow>,
+) -> Result<Vec<Value>, Stop> {
+    let shown = shelf::of_rows(call, rows)?;
+    let manner = show::Manner::of(call)?;
+    let published = shown.iter().filter(|one| one.loaded.is_published());
+    let published = published.filter(|one| !one.loaded.product.is(VARIATION));
+    Ok(published.map(|one| show::body(call.visit, &manner, one)).collect())
+}
+
+/// The same of these ids, in their order.
+pub(crate) fn shown_by_ids(call: &mut Call<'_>, ids: &[i64]) -> Result<Vec<Value>, Stop> {
+    let include: Vec<i64> = ids.iter().copied().take(db::filter::LIST_MAX).collect();
+    let wanted =
+        product::ProductFilter { include, order: product::ProductOrder::Include, ..published() };
+    let (rows, _) = product::list(call.conn()?, &wanted)?;
+    shown(call, rows)
 }
 
 fn links(call: &Call<'_>, endpoint: &Endpoint, one: &Shown) -> Links {

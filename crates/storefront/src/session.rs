@@ -11,7 +11,7 @@ use contract::rest::{Refusal, Reply, Stop};
 use data_encoding::{BASE64URL_NOPAD, HEXLOWER};
 use frame::auth::nonce::{self, Holder};
 use frame::cookies::{self, Life};
-use frame::{Call, Via};
+use frame::{Call, Site, Via, Visit};
 use md5::{Digest as _, Md5};
 use serde_json::{Value, json};
 use subtle::ConstantTimeEq as _;
@@ -60,6 +60,13 @@ impl Session {
         Ok(Self { key, has_token: false })
     }
 
+    /// The guest's cart that the browser's cookie names, whoever is signed in.
+    pub(crate) fn of_guest(call: &Call<'_>) -> Option<Self> {
+        let cookie = cookies::among(&call.visit.headers, &cookie_name(call))?;
+        let key = key_of(call, cookie).filter(|key| key.starts_with(GUEST_PREFIX))?;
+        Some(Self { key, has_token: false })
+    }
+
     /// Refuses a request that shows neither a token nor a nonce.
     pub(crate) fn prove(&self, call: &Call<'_>) -> Result<(), Refusal> {
         if self.has_token {
@@ -69,7 +76,7 @@ impl Session {
             let message = "The Nonce header is required; every response of the cart has one.";
             return Err(Refusal::new(401, "woocommerce_rest_missing_nonce", message));
         };
-        let holder = holder(call);
+        let holder = holder(call.visit);
         if nonce::is_valid(call.site.vault(), NONCE_ACTION, holder, call.now(), given) {
             return Ok(());
         }
@@ -103,7 +110,7 @@ impl Session {
         reply: Reply,
         hash: &str,
     ) -> Result<Reply, Error> {
-        let nonce = nonce::make(call.site.vault(), NONCE_ACTION, holder(call), call.now());
+        let nonce = nonce_for(call.site, call.visit);
         let token = self.token(call)?;
         let seconds = call.now().as_micros().div_euclid(1_000_000);
         let reply = reply
@@ -162,12 +169,17 @@ pub(crate) fn digest(text: &str) -> String {
     HEXLOWER.encode(&Md5::digest(text.as_bytes()))
 }
 
-fn holder<'a>(call: &'a Call<'_>) -> Holder<'a> {
-    let session: &[u8] = match &call.visit.identity.via {
+/// The nonce by which a request of this visitor may change their cart.
+pub(crate) fn nonce_for(site: &Site, visit: &Visit) -> String {
+    nonce::make(site.vault(), NONCE_ACTION, holder(visit), visit.now)
+}
+
+fn holder(visit: &Visit) -> Holder<'_> {
+    let session: &[u8] = match &visit.identity.via {
         Via::Session { token_hash } => token_hash,
         _ => &[],
     };
-    Holder { user_id: call.user_id(), session }
+    Holder { user_id: visit.identity.user.as_ref().map_or(0, |user| user.id()), session }
 }
 
 fn user_key(call: &Call<'_>) -> Option<String> {

@@ -229,7 +229,10 @@ fn a_shut_store_shows_nothing(running: &Running, cookie: &str, nonce: &str) {
     let path = "/wp-json/wc-admin/launch-your-store/initialize-coming-soon";
     let shut = with_session(running, (cookie, nonce), Request::new("POST", path));
     assert_eq!(shut.status, 200, "{}", shut.text());
-    assert!(front(&[], "/").contains(words));
+    for path in ["/", "/shop/", "/cart/", "/checkout/", "/my-account/"] {
+        assert!(front(&[], path).contains(words), "{path}");
+    }
+    assert!(!front(&[("Cookie", cookie)], "/shop/").contains(words));
     assert!(!front(&[("Cookie", cookie)], "/").contains(words), "whoever works for it looks in");
     let options = "/wp-json/wc-admin/options";
     let open = Request::new("POST", options).header("Content-Type", "application/json");

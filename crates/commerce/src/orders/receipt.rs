@@ -202,7 +202,7 @@ impl PageSource for ReceiptPages {
 }
 
 /// What the order consists of and comes to, as a table.
-pub(super) fn table(options: &Options, order: &Order) -> String {
+fn table(options: &Options, order: &Order) -> String {
     let rows = rows(options, order).into_iter().map(|(name, amount)| {
         format!("<tr><td>{}</td><td>{}</td></tr>\n", escaped(&name), escaped(&amount))
     });

@@ -7,6 +7,7 @@ use contract::rest::{Args, Reply, Stop};
 use frame::action::memory;
 use frame::{Action, Call};
 use serde_json::{Value, json};
+use shop_rows::order::OrderRow;
 use types::Capability;
 
 use super::record::Order;
@@ -50,7 +51,7 @@ fn list() -> Reply {
 }
 
 /// The display name of a status.
-pub(super) fn name(status: &str) -> &str {
+pub fn name(status: &str) -> &str {
     let known = STATUSES.iter().find(|(slug, _)| *slug == status);
     known.map_or(status, |(_, name)| name)
 }
@@ -71,6 +72,11 @@ pub(super) fn can_be_paid(status: &str) -> bool {
 }
 
 pub(super) fn needs_payment(order: &Order) -> bool {
-    let waits = matches!(&*order.row.status, PENDING | FAILED | CHECKOUT_DRAFT);
-    waits && order.row.total > types::Amount::ZERO
+    awaits_payment(&order.row)
+}
+
+/// Whether there is something to pay, and nobody has said how.
+pub fn awaits_payment(row: &OrderRow) -> bool {
+    let waits = matches!(&*row.status, PENDING | FAILED | CHECKOUT_DRAFT);
+    waits && row.total > types::Amount::ZERO
 }

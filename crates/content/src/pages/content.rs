@@ -34,6 +34,8 @@ pub struct PostPage<'a> {
     pub title: &'a str,
     pub summary: &'a str,
     pub permalink: Address<'a>,
+    /// Its address by its number.
+    pub shortlink: Option<Address<'a>>,
     /// The same as JSON.
     pub rest_url: Address<'a>,
     pub oembed_json: Address<'a>,
@@ -63,6 +65,30 @@ pub struct AuthorPage<'a> {
     pub permalink: Address<'a>,
     pub rest_url: Address<'a>,
     pub posts: &'a [PostSummary<'a>],
+}
+
+/// What a search of the site found.
+#[derive(Debug, Template)]
+#[template(path = "search.html")]
+pub struct SearchPage<'a> {
+    pub site: Masthead<'a>,
+    pub words: &'a str,
+    pub found: &'a [Link<'a>],
+}
+
+/// There is nothing, but a search may help.
+#[derive(Debug, Template)]
+#[template(path = "not_found.html")]
+pub struct NotFoundPage<'a> {
+    pub site: Masthead<'a>,
+}
+
+pub fn search(page: &SearchPage<'_>) -> String {
+    rendered(page)
+}
+
+pub fn not_found(page: &NotFoundPage<'_>) -> String {
+    rendered(page)
 }
 
 pub fn front(page: &FrontPage<'_>) -> String {

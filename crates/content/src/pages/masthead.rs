@@ -3,13 +3,14 @@
 use askama::Template;
 use frame::pages::{Address, Theme};
 
+use crate::docs;
+
 pub(crate) use frame::pages::STYLE;
 
-/// The mark of the header, as an address of its own: a browser would ask for a file otherwise.
-pub(crate) const ICON: &str = "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' \
-    viewBox='0 0 24 24' fill='%230b6f82'%3E%3Cpath d='M9 3h6l1.32 3.4H7.68z\
-    M7.09 7.9h9.82l1.32 3.4H5.77zM5.19 12.8h13.62l1.32 3.4H3.87zM3.28 17.7h17.44L22 21H2z'\
-    /%3E%3C/svg%3E";
+/// The mark of the header as a picture, for `/favicon.ico`, which browsers ask for by themselves.
+pub(crate) const ICON: &str = "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 24 24\" \
+    fill=\"#0b6f82\"><path d=\"M9 3h6l1.32 3.4H7.68zM7.09 7.9h9.82l1.32 3.4H5.77z\
+    M5.19 12.8h13.62l1.32 3.4H3.87zM3.28 17.7h17.44L22 21H2z\"/></svg>\n";
 
 /// What every page shows of the site.
 #[derive(Clone, Copy, Debug)]
@@ -26,11 +27,21 @@ pub struct Masthead<'a> {
 
 impl Masthead<'_> {
     /// The theme's own mark.
-    pub(super) fn logo(&self) -> Option<&str> {
+    pub fn logo(&self) -> Option<&str> {
         self.theme.and_then(|theme| theme.logo.as_deref())
+    }
+
+    pub fn style(&self) -> &'static str {
+        STYLE
+    }
+
+    /// Where the documentation is.
+    pub fn docs(&self) -> &'static str {
+        docs::ROOT_PATH
     }
 }
 
-pub(super) fn rendered(page: &impl Template) -> String {
+/// The text of a page.
+pub fn rendered(page: &impl Template) -> String {
     page.render().expect("the values' own texts are written to memory, which cannot fail")
 }

@@ -19,6 +19,8 @@ pub enum Policy<'a> {
     Page,
     /// A post, which may hold pictures, sound and styles of its own.
     Post,
+    /// The shop, whose pictures may be on other hosts.
+    Shop,
     /// The card that other sites show in a frame.
     Embed,
     /// The question whether to connect an application. A browser holds the form's policy against
@@ -43,6 +45,9 @@ impl Policy<'_> {
             Self::Post => format!(
                 "{common}; style-src-attr 'unsafe-inline'; img-src 'self' https: data:; \
                  media-src 'self' https:; form-action 'self'; frame-ancestors 'none'"
+            ),
+            Self::Shop => format!(
+                "{common}; img-src 'self' https: data:; form-action 'self'; frame-ancestors 'none'"
             ),
             Self::Embed => {
                 format!("{common}; img-src data:; form-action 'none'; frame-ancestors *")
@@ -83,7 +88,7 @@ mod tests {
     #[test]
     fn a_policy_allows_no_script() {
         let authorize = Policy::Authorize { success_url: None, reject_url: None };
-        for policy in [Policy::Page, Policy::Post, Policy::Embed, authorize] {
+        for policy in [Policy::Page, Policy::Post, Policy::Shop, Policy::Embed, authorize] {
             let header = policy.header(None);
             assert!(header.starts_with("default-src 'none'; "), "{header}");
             assert!(!header.contains("script-src"), "{header}");

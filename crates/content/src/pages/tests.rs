@@ -79,6 +79,7 @@ fn every_page(text: &str, address: &str) -> Vec<(&'static str, String)> {
                 title: text,
                 summary: text,
                 permalink: href,
+                shortlink: Some(href),
                 rest_url: href,
                 oembed_json: href,
                 oembed_xml: href,
@@ -87,6 +88,8 @@ fn every_page(text: &str, address: &str) -> Vec<(&'static str, String)> {
                 content: TrustedHtml("<p>Own words</p>"),
             }),
         ),
+        ("search", search(&SearchPage { site, words: text, found: &[link] })),
+        ("not_found", not_found(&NotFoundPage { site })),
         ("embed", embed(&EmbedPage { site, title: text, summary: text, permalink: href })),
         (
             "author",

@@ -27,7 +27,7 @@ impl WebAnswer {
     }
 
     /// Sends the browser elsewhere, this once.
-    pub(super) fn redirect(kind: &'static str, location: &str) -> Self {
+    pub fn redirect(kind: &'static str, location: &str) -> Self {
         let headers = vec![
             ("content-type", pages::CONTENT_TYPE.to_owned()),
             ("location", location.to_owned()),

@@ -105,7 +105,7 @@ fn is_this_computer(url: &Url) -> bool {
 }
 
 /// Percent encoding without the plus sign of forms, which not every reader undoes.
-pub(super) fn encoded(text: &str) -> String {
+pub fn encoded(text: &str) -> String {
     form::url_encode(text).replace('+', "%20")
 }
 

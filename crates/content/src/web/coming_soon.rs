@@ -15,10 +15,6 @@ const STORE_PATH: &str = "/product/";
 
 impl PageRequest<'_> {
     pub(super) async fn is_closed(&self, path: &PagePath<'_>) -> Result<bool, Error> {
-        let options = &self.visit.options;
-        if !options.is_on("woocommerce_coming_soon") {
-            return Ok(false);
-        }
         let is_store = |path: &str| path.starts_with(STORE_PATH);
         let is_of_store = match path {
             PagePath::Front
@@ -30,6 +26,16 @@ impl PageRequest<'_> {
             // Signing in, the documentation and the like are always there.
             _ => return Ok(false),
         };
+        self.is_closed_to_reader(is_of_store).await
+    }
+
+    /// Whether the reader has to wait until the store opens, with pages of the store itself or with
+    /// any other.
+    pub async fn is_closed_to_reader(&self, is_of_store: bool) -> Result<bool, Error> {
+        let options = &self.visit.options;
+        if !options.is_on("woocommerce_coming_soon") {
+            return Ok(false);
+        }
         if options.is_on("woocommerce_store_pages_only") && !is_of_store {
             return Ok(false);
         }
@@ -40,7 +46,7 @@ impl PageRequest<'_> {
         Ok(!has_key && self.session().await?.is_none())
     }
 
-    pub(super) fn coming_soon(&self) -> WebAnswer {
+    pub fn coming_soon(&self) -> WebAnswer {
         let message = "We are getting ready. Come back in a while.";
         self.error(("page:coming-soon", 200), ("This store opens soon", message), None)
     }

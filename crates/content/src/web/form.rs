@@ -15,7 +15,7 @@ const VISITOR_BYTES: usize = 16;
 
 /// The fields of a form, or of a query string.
 #[derive(Debug, Default)]
-pub(super) struct Fields(Map<String, Value>);
+pub struct Fields(Map<String, Value>);
 
 impl Fields {
     #[cfg(test)]
@@ -24,25 +24,30 @@ impl Fields {
     }
 
     /// A field that is a text, or nothing in it.
-    pub(super) fn text(&self, name: &str) -> &str {
+    pub fn text(&self, name: &str) -> &str {
         self.0.get(name).and_then(Value::as_str).unwrap_or_default()
     }
 
-    pub(super) fn has(&self, name: &str) -> bool {
+    pub fn has(&self, name: &str) -> bool {
         self.0.contains_key(name)
+    }
+
+    /// All fields by their names; one that was named like `quantity[7]` is in an object.
+    pub fn all(&self) -> &Map<String, Value> {
+        &self.0
     }
 }
 
 /// Who gets a form before anybody is signed in.
 #[derive(Debug)]
-pub(super) struct Visitor {
+pub struct Visitor {
     mark: String,
     is_new: bool,
 }
 
 impl PageRequest<'_> {
     /// The fields of the body, of whichever form it is; the token tells whether it is ours.
-    pub(super) fn form(&self) -> Fields {
+    pub fn form(&self) -> Fields {
         let media_type = self.request.header("content-type").unwrap_or_default();
         let kind = media_type.split(';').next().unwrap_or_default().trim();
         if !kind.eq_ignore_ascii_case("application/x-www-form-urlencoded") {
@@ -51,28 +56,28 @@ impl PageRequest<'_> {
         Fields(form::decode(&String::from_utf8_lossy(&self.request.body)))
     }
 
-    pub(super) fn query(&self) -> Fields {
+    pub fn query(&self) -> Fields {
         Fields(self.request.query.clone())
     }
 
     /// The token for an action of the holder.
-    pub(super) fn token(&self, action: &str, holder: Holder<'_>) -> String {
+    pub fn token(&self, action: &str, holder: Holder<'_>) -> String {
         nonce::make(self.site.vault(), action, holder, self.visit.now)
     }
 
     /// Whether the form was made for this holder, and sent from a page of this site.
-    pub(super) fn is_genuine(&self, action: &str, holder: Holder<'_>, fields: &Fields) -> bool {
+    pub fn is_genuine(&self, action: &str, holder: Holder<'_>, fields: &Fields) -> bool {
         self.is_sent_from_here() && self.has_token(action, holder, fields)
     }
 
     /// Whether a page of this site sent the request, as far as the browser tells.
-    pub(super) fn is_sent_from_here(&self) -> bool {
+    pub fn is_sent_from_here(&self) -> bool {
         headers::is_same_origin(self.request, &self.visit.home)
     }
 
     /// Whether a form without a token may count. **No browser sends one from another site's page**:
     /// each says where a form comes from, and only programs say nothing.
-    pub(super) fn is_direct_post(&self) -> bool {
+    pub fn is_direct_post(&self) -> bool {
         headers::is_from_here(self.request, &self.visit.home)
     }
 
@@ -80,12 +85,12 @@ impl PageRequest<'_> {
         self.is_token(action, holder, fields.text(CSRF_FIELD))
     }
 
-    pub(super) fn is_token(&self, action: &str, holder: Holder<'_>, token: &str) -> bool {
+    pub fn is_token(&self, action: &str, holder: Holder<'_>, token: &str) -> bool {
         nonce::is_valid(self.site.vault(), action, holder, self.visit.now, token)
     }
 
     /// The visitor by their cookie, or a new one.
-    pub(super) fn visitor(&self) -> Result<Visitor, Error> {
+    pub fn visitor(&self) -> Result<Visitor, Error> {
         if let Some(visitor) = self.known_visitor() {
             return Ok(visitor);
         }
@@ -103,14 +108,14 @@ impl PageRequest<'_> {
         }
     }
 
-    pub(super) fn known_visitor(&self) -> Option<Visitor> {
+    pub fn known_visitor(&self) -> Option<Visitor> {
         let mark = cookies::get(self.request, self.visitor_cookie_name())?;
         let bytes = BASE64URL_NOPAD.decode(mark.as_bytes()).ok()?;
         (bytes.len() == VISITOR_BYTES).then(|| Visitor { mark: mark.to_owned(), is_new: false })
     }
 
     /// The cookie that lets the visitor be known again, unless they have it.
-    pub(super) fn visitor_cookie(&self, visitor: &Visitor) -> Option<String> {
+    pub fn visitor_cookie(&self, visitor: &Visitor) -> Option<String> {
         let (name, secure) = (self.visitor_cookie_name(), self.request.secure);
         visitor.is_new.then(|| cookies::set(name, &visitor.mark, Life::Visit, secure))
     }
@@ -122,7 +127,7 @@ impl PageRequest<'_> {
 }
 
 impl Visitor {
-    pub(super) fn holder(&self) -> Holder<'_> {
+    pub fn holder(&self) -> Holder<'_> {
         Holder { user_id: 0, session: self.mark.as_bytes() }
     }
 }

@@ -65,7 +65,7 @@ impl PageRequest<'_> {
     }
 
     /// Where the page is, if it was asked for without the slash at its end.
-    pub(super) fn with_slash(&self, kind: &'static str) -> Option<WebAnswer> {
+    pub fn with_slash(&self, kind: &'static str) -> Option<WebAnswer> {
         let path = &self.request.url_path;
         if path.ends_with('/') {
             return None;

@@ -42,7 +42,7 @@ pub(super) fn of_page(
 }
 
 /// Says where the same is as JSON.
-pub(super) fn link_json(headers: &mut [(&'static str, String)], address: &str) {
+pub fn link_json(headers: &mut [(&'static str, String)], address: &str) {
     if let Some((_, value)) = headers.iter_mut().find(|(name, _)| *name == "link") {
         let kind = "rel=\"alternate\"; title=\"JSON\"; type=\"application/json\"";
         *value = format!("{value}, <{address}>; {kind}");

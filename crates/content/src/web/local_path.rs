@@ -7,7 +7,7 @@ const LENGTH_MAX: usize = 8 * 1024;
 
 /// Path and query of an address on this site, as a browser would read it; nothing for any other
 /// address. `home` is the site's address without a slash at its end.
-pub(super) fn local_path(home: &str, text: &str) -> Option<String> {
+pub fn local_path(home: &str, text: &str) -> Option<String> {
     let path = match text.strip_prefix(home) {
         Some("") => "/",
         Some(rest) => rest,

@@ -60,7 +60,7 @@ impl PageRequest<'_> {
 
 fn answer(status: u16, spelling: Spelling, body: String) -> WebAnswer {
     let media_type = match spelling {
-        Spelling::Known => "text/plain; charset=UTF-8",
+        Spelling::Known => "text/html; charset=UTF-8",
         Spelling::Neutral => "application/json; charset=UTF-8",
     };
     let headers = vec![

@@ -37,6 +37,10 @@ pub(super) enum PagePath<'a> {
         format: Format,
     },
     Robots,
+    /// The picture by which browsers mark the site.
+    Icon,
+    /// Where programs learn which interfaces there are.
+    Discovery,
     /// Where some look for the sitemap.
     SitemapMoved,
     SitemapIndex,
@@ -47,7 +51,7 @@ pub(super) enum PagePath<'a> {
 /// Whether a page was asked for by the address that existing clients know, or by our own. Links
 /// from there keep to the same kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Spelling {
+pub enum Spelling {
     Known,
     Neutral,
 }
@@ -145,6 +149,8 @@ impl<'a> PagePath<'a> {
     fn for_programs(path: &'a str, bare: &'a str) -> Option<Self> {
         match path {
             "/robots.txt" => return Some(Self::Robots),
+            "/favicon.ico" => return Some(Self::Icon),
+            "/xmlrpc.php" => return Some(Self::Discovery),
             "/sitemap.xml" => return Some(Self::SitemapMoved),
             "/wp-sitemap.xml" => return Some(Self::SitemapIndex),
             _ => {}
@@ -159,6 +165,11 @@ impl<'a> PagePath<'a> {
         let (feed, format) = bare.rsplit_once('/')?;
         let (of, format) = (feed.strip_suffix("/feed")?, Format::named(format)?);
         Some(Self::Feed { of, format })
+    }
+
+    /// Whether there is nothing but pages at such an address, whatever a client says it shows.
+    pub(super) fn is_of_site(&self) -> bool {
+        matches!(self, Self::Front | Self::SitemapPage(_))
     }
 
     /// Whether the page takes forms.
@@ -221,6 +232,8 @@ mod tests {
             ("/comments/feed/rdf", Some(PagePath::Feed { of: "/comments", format: Format::Rdf })),
             ("/feed/other/", content("/feed/other", false)),
             ("/robots.txt", Some(PagePath::Robots)),
+            ("/favicon.ico", Some(PagePath::Icon)),
+            ("/xmlrpc.php", Some(PagePath::Discovery)),
             ("/sitemap.xml", Some(PagePath::SitemapMoved)),
             ("/wp-sitemap.xml", Some(PagePath::SitemapIndex)),
             ("/wp-sitemap-users-1.xml", Some(PagePath::SitemapPage("users-1"))),

@@ -9,14 +9,14 @@ use types::Result;
 
 use super::answer::WebAnswer;
 use super::headers::{self, Privacy};
-use crate::pages::{self, ErrorPage, Masthead, Policy};
+use crate::pages::{self, ErrorPage, Masthead, NotFoundPage, Policy};
 
 /// One request for a page. The visit is nobody's: pages are the same for all readers.
 #[derive(Debug)]
-pub(super) struct PageRequest<'a> {
-    pub(super) site: &'a Arc<Site>,
-    pub(super) request: &'a Request,
-    pub(super) visit: Arc<Visit>,
+pub struct PageRequest<'a> {
+    pub site: &'a Arc<Site>,
+    pub request: &'a Request,
+    pub visit: Arc<Visit>,
     name: String,
     rest_root: String,
     theme: Option<Theme>,
@@ -25,13 +25,13 @@ pub(super) struct PageRequest<'a> {
 
 /// Somebody who is signed in.
 #[derive(Debug)]
-pub(super) struct Session {
-    pub(super) user: Arc<User>,
-    pub(super) token_hash: Vec<u8>,
+pub struct Session {
+    pub user: Arc<User>,
+    pub token_hash: Vec<u8>,
 }
 
 impl Session {
-    pub(super) fn holder(&self) -> Holder<'_> {
+    pub fn holder(&self) -> Holder<'_> {
         Holder { user_id: self.user.id(), session: &self.token_hash }
     }
 }
@@ -50,7 +50,7 @@ fn demo_notice(options: &Options) -> String {
 }
 
 impl<'a> PageRequest<'a> {
-    pub(super) async fn open(site: &'a Arc<Site>, request: &'a Request) -> Result<Self> {
+    pub async fn open(site: &'a Arc<Site>, request: &'a Request) -> Result<Self> {
         let now = site.clock().now();
         let visit = site.visit(request, Identity::ANONYMOUS, now).await?;
         let name = visit.options.text("blogname");
@@ -61,7 +61,7 @@ impl<'a> PageRequest<'a> {
     }
 
     /// What every page shows of the site.
-    pub(super) fn masthead(&self) -> Masthead<'_> {
+    pub fn masthead(&self) -> Masthead<'_> {
         Masthead {
             name: &self.name,
             home: Address::new(&self.visit.home),
@@ -71,7 +71,7 @@ impl<'a> PageRequest<'a> {
         }
     }
 
-    pub(super) async fn session(&self) -> Result<Option<Session>> {
+    pub async fn session(&self) -> Result<Option<Session>> {
         let found = self.site.session_user(self.request, self.visit.now).await?;
         Ok(found.map(|(user, token_hash)| Session { user, token_hash }))
     }
@@ -82,12 +82,7 @@ impl<'a> PageRequest<'a> {
 
     /// A page that anybody may read. With a session's cookie nobody keeps it, because what the
     /// reader sees is nobody else's business.
-    pub(super) fn open_page(
-        &self,
-        kind: &'static str,
-        policy: Policy<'_>,
-        body: String,
-    ) -> WebAnswer {
+    pub fn open_page(&self, kind: &'static str, policy: Policy<'_>, body: String) -> WebAnswer {
         let mut headers = headers::of_page(policy, Privacy::Open, self.look());
         if self.site.session_token(self.request).is_some() {
             headers::set(&mut headers, "cache-control", headers::NO_STORE);
@@ -96,7 +91,7 @@ impl<'a> PageRequest<'a> {
     }
 
     /// A page with a form, a fault or a secret.
-    pub(super) fn private_page(
+    pub fn private_page(
         &self,
         (kind, status): (&'static str, u16),
         policy: Policy<'_>,
@@ -107,7 +102,7 @@ impl<'a> PageRequest<'a> {
     }
 
     /// A page that says why there is no other.
-    pub(super) fn error(
+    pub fn error(
         &self,
         (kind, status): (&'static str, u16),
         (title, message): (&str, &str),
@@ -117,10 +112,9 @@ impl<'a> PageRequest<'a> {
         self.private_page((kind, status), Policy::Page, pages::error(&page))
     }
 
-    pub(super) fn not_found(&self) -> WebAnswer {
-        let home = Link { text: "Go to the home page", href: Address::new("/") };
-        let message = "There is nothing at this address. Check it, or start at the front page.";
-        self.error(("page:none", 404), ("Nothing here", message), Some(home))
+    pub fn not_found(&self) -> WebAnswer {
+        let page = NotFoundPage { site: self.masthead() };
+        self.private_page(("page:none", 404), Policy::Page, pages::not_found(&page))
     }
 
     /// The active theme's style sheet; an empty one without a theme. It is asked for again each
@@ -136,9 +130,21 @@ impl<'a> PageRequest<'a> {
         WebAnswer { kind: "page:theme", status: 200, headers, body, user_id: None }
     }
 
-    /// Tells the browser where the page is for good.
-    pub(super) fn moved(&self, kind: &'static str, location: &str) -> WebAnswer {
+    /// The mark of the site, which a browser may keep for a day.
+    pub(super) fn icon(&self) -> WebAnswer {
         let headers = vec![
+            ("content-type", String::from("image/svg+xml")),
+            ("cache-control", String::from("public, max-age=86400")),
+            ("x-content-type-options", String::from("nosniff")),
+        ];
+        let body = pages::masthead::ICON.to_owned();
+        WebAnswer { kind: "page:icon", status: 200, headers, body, user_id: None }
+    }
+
+    /// Tells the browser where the page is for good.
+    pub fn moved(&self, kind: &'static str, location: &str) -> WebAnswer {
+        let headers = vec![
+            ("content-type", pages::CONTENT_TYPE.to_owned()),
             ("location", location.to_owned()),
             ("cache-control", String::from("no-cache")),
             ("link", format!("<{}>; rel=\"https://api.w.org/\"", self.rest_root)),

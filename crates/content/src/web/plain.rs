@@ -6,7 +6,7 @@ use site_rows::post::PostRow;
 use crate::{oembed, posts};
 
 /// Markup without its tags, with its references resolved, on one line.
-pub(super) fn plain(html: &str) -> String {
+pub fn plain(html: &str) -> String {
     oembed::decoded(&clean::text_field(html))
 }
 

@@ -33,6 +33,8 @@ struct Piece {
     summary: String,
     content: String,
     permalink: String,
+    /// The path by its number; empty for what has none.
+    shortlink: String,
     /// The address of the same as JSON.
     json: String,
     /// Shown with the author; pages tell of neither.
@@ -66,6 +68,9 @@ impl PageRequest<'_> {
         let query = self.query();
         if query.text("sitemap") == "index" {
             return Ok(Some(self.sitemap_moved()));
+        }
+        if query.has("s") {
+            return self.search().await.map(Some);
         }
         if query.has("p") || query.has("page_id") {
             return self.content("/", query.text("embed") == "true").await;
@@ -146,11 +151,14 @@ impl PageRequest<'_> {
         let author = piece.author.as_ref().map(|user| {
             (user.display_name.as_str(), self.visit.page(&format!("/author/{}/", user.nicename)))
         });
+        let shortlink = piece.shortlink.as_str();
+        let shortlink = (!shortlink.is_empty()).then(|| self.visit.page(shortlink));
         let body = pages::post(&PostPage {
             site: self.masthead(),
             title: &piece.title,
             summary: &piece.summary,
             permalink: Address::new(&piece.permalink),
+            shortlink: shortlink.as_deref().map(Address::new),
             rest_url: Address::new(&piece.json),
             oembed_json: Address::new(&oembed_json),
             oembed_xml: Address::new(&oembed_xml),
@@ -251,6 +259,7 @@ fn read_piece(
         summary: summary(&row),
         content,
         permalink: posts::permalink(conn, visit, &row)?,
+        shortlink: format!("/?{}={}", if row.kind == PAGE { "page_id" } else { "p" }, row.post_id),
         json: visit.rest(&json),
         published: (row.kind == POST).then(|| row.date.to_string()),
         author: user::get(conn, row.author_id)?,
@@ -268,6 +277,7 @@ fn read_other(
     Ok(Some(Piece {
         author: user::get(conn, page.author_id)?,
         json: visit.rest(&page.rest_path),
+        shortlink: String::new(),
         published: page.published.map(|time| visit.options.local(time).to_string()),
         title: plain(&page.title),
         summary: plain(&page.summary),

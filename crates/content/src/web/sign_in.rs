@@ -29,12 +29,12 @@ const KIND_OUT: &str = "page:logout";
 /// Characters of a login name or an e-mail address that are looked at.
 const LOGIN_CHARS_MAX: usize = 320;
 /// Says the same for unknown accounts and wrong passwords.
-pub(super) const WRONG: &str = "User name and password do not match; check both.";
-pub(super) const STALE: &str = "The page was open for too long, or cookies are off; try again.";
+pub const WRONG: &str = "User name and password do not match; check both.";
+pub const STALE: &str = "The page was open for too long, or cookies are off; try again.";
 
 /// How long a session lasts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Keep {
+pub enum Keep {
     Usual,
     Long,
 }
@@ -70,12 +70,12 @@ impl PageRequest<'_> {
     }
 
     /// The address of the sign-in page that leads back to a path of this site.
-    pub(super) fn sign_in_address(&self, spelling: Spelling, back: &str) -> String {
+    pub fn sign_in_address(&self, spelling: Spelling, back: &str) -> String {
         self.visit.page(&format!("{}?redirect_to={}", spelling.sign_in(), encoded(back)))
     }
 
     /// The path that signs out and then leads to another path of this site.
-    pub(super) fn sign_out_path(
+    pub fn sign_out_path(
         &self,
         spelling: Spelling,
         session: &Session,
@@ -211,12 +211,7 @@ impl PageRequest<'_> {
     }
 
     /// Begins a session, and ends the one that the browser had.
-    pub(super) async fn welcome(
-        &self,
-        user_id: i64,
-        target: &str,
-        keep: Keep,
-    ) -> Result<WebAnswer> {
+    pub async fn welcome(&self, user_id: i64, target: &str, keep: Keep) -> Result<WebAnswer> {
         self.end_session().await?;
         let (keep, now) = (keep == Keep::Long, self.visit.now);
         let begun = self.site.begin_session(user_id, self.request, keep, now).await?;
@@ -272,12 +267,12 @@ impl PageRequest<'_> {
 }
 
 /// No name holds what cannot be typed, and not every database takes it.
-pub(super) fn typed_login(text: &str) -> String {
+pub fn typed_login(text: &str) -> String {
     text.chars().filter(|c| !c.is_control()).take(LOGIN_CHARS_MAX).collect()
 }
 
 /// The page by which somebody learns how long to wait.
-pub(super) fn told_to_wait(
+pub fn told_to_wait(
     wait: Duration,
     page: impl FnOnce(&str) -> Result<WebAnswer>,
 ) -> Result<WebAnswer> {

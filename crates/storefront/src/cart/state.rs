@@ -145,7 +145,7 @@ fn read(row: CartRow) -> Result<State, Error> {
 
 /// Where somebody is as long as they have not said so: where a customer was last, else where the
 /// shop is, if it chose that.
-fn default_addresses(call: &mut Call<'_>) -> Result<(Address, Address), Stop> {
+pub(crate) fn default_addresses(call: &mut Call<'_>) -> Result<(Address, Address), Stop> {
     let base = base_address(call.options());
     let user_id = call.user_id();
     if user_id == 0 {

@@ -211,7 +211,8 @@ fn check_fields(call: &Call<'_>, cart: &Cart, needs_shipping: bool) -> Result<()
     Err(refusal.with("errors", Value::Object(errors)).into())
 }
 
-fn missing_fields(call: &Call<'_>, address: &Address) -> Vec<String> {
+/// What the country of an address requires and is not there, in sentences.
+pub(crate) fn missing_fields(call: &Call<'_>, address: &Address) -> Vec<String> {
     let mut copy = address.clone();
     let mut missing = Vec::new();
     for name in FIELDS.iter().chain(&["phone"]) {

@@ -99,5 +99,6 @@ pub(super) fn of_order(visit: &Visit, order: &Order, uses_method: bool) -> Value
 /// Where the buyer reads that the order was received.
 fn received_url(visit: &Visit, order: &Order) -> String {
     let (id, key) = (order.row.order_id, &order.row.order_key);
-    visit.page(&format!("/checkout/order-received/{id}/?key={key}"))
+    let endpoint = visit.options.text("woocommerce_checkout_order_received_endpoint");
+    visit.page(&format!("/checkout/{endpoint}/{id}/?key={key}"))
 }

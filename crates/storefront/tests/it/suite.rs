@@ -1,5 +1,6 @@
 //! Everything that is promised, once for each engine.
 
+mod browser;
 mod carts;
 mod checkouts;
 #[path = "../../../frame/tests/support/harness.rs"]
@@ -8,4 +9,5 @@ mod harness;
 mod hostile;
 mod products;
 mod races;
+mod shop_pages;
 mod support;

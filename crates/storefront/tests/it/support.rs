@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use frame::jobs::{JobCx, JobKind, Running};
 use frame::options::Tables;
 use frame::{Client, Request, Site};
 use serde_json::{Value, json};
@@ -25,13 +26,28 @@ pub(crate) struct Goods {
     pub(crate) course: i64,
 }
 
+/// Takes e-mails, and is never asked to send one.
+#[derive(Debug)]
+struct Letterbox;
+
+impl JobKind for Letterbox {
+    fn name(&self) -> &'static str {
+        frame::mail::JOB
+    }
+
+    fn run<'a>(&'a self, _: &'a JobCx) -> Running<'a> {
+        Box::pin(async { Ok(json!({})) })
+    }
+}
+
 impl TestSite {
     pub(crate) fn new() -> Self {
-        let options: Tables = &[commerce::options::DEFINITIONS];
+        let options: Tables = &[commerce::options::DEFINITIONS, commerce::emails::OPTIONS];
         let routes = |names: &frame::Names| {
             [commerce::routes(names), storefront::routes(names)].into_iter().flatten().collect()
         };
-        let plan = Plan { database: DATABASE(), routes, options, ..Plan::bare() };
+        let furnish = |site: Site| site.with_job(Box::new(Letterbox));
+        let plan = Plan { database: DATABASE(), routes, options, furnish, ..Plan::bare() };
         let shop = Self::make(plan);
         shop.write(commerce::found);
         shop

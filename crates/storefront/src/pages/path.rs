@@ -1,0 +1,149 @@
+//! Which page of the shop a path asks for. Nothing is looked up here.
+
+use commerce::taxonomies::{BRAND, CATEGORY, TAG};
+use frame::Request;
+
+/// Where the lists of the terms of a taxonomy are.
+const TERM_ROOTS: &[(&str, &str)] =
+    &[("/product-category/", CATEGORY), ("/product-tag/", TAG), ("/brand/", BRAND)];
+const PRODUCT_ROOT: &str = "/product/";
+pub(super) const SHOP: &str = "/shop";
+pub(super) const CART: &str = "/cart";
+pub(super) const CHECKOUT: &str = "/checkout";
+pub(super) const ACCOUNT: &str = "/my-account";
+/// The parameter of links, and the button of forms, that put a product into the cart.
+pub(super) const ADD_TO_CART: &str = "add-to-cart";
+/// Parts of the path of something that the site's own pages show.
+const OF_SITE: &[&str] = &["feed", "embed"];
+/// A page of a list at most: beyond it nobody turns.
+const PAGE_MAX: i64 = 100_000;
+
+/// A page of the shop by its address.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum ShopPath<'a> {
+    List(Listing<'a>),
+    /// By its slug, as the path has it.
+    Product(&'a str),
+    Cart,
+    /// With what stands behind the checkout's own path.
+    Checkout(&'a str),
+    Account(&'a str),
+}
+
+/// A list of products.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Listing<'a> {
+    pub(super) of: ListOf<'a>,
+    pub(super) page: i64,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum ListOf<'a> {
+    Shop,
+    /// What a search in the query string finds; at the address of the front page.
+    Search,
+    /// The products of a term, by the slugs of those above it and its own.
+    Term {
+        taxonomy: &'static str,
+        slugs: &'a str,
+    },
+}
+
+impl<'a> ShopPath<'a> {
+    /// The page at the path, still encoded.
+    pub(super) fn at(path: &'a str) -> Option<Self> {
+        let bare = path.strip_suffix('/').unwrap_or(path);
+        if bare.rsplit('/').next().is_some_and(|last| OF_SITE.contains(&last)) {
+            return None;
+        }
+        let (list, page) = paged(bare);
+        match list {
+            "" => return Some(Self::List(Listing { of: ListOf::Search, page })),
+            SHOP => return Some(Self::List(Listing { of: ListOf::Shop, page })),
+            _ => {}
+        }
+        for (root, taxonomy) in TERM_ROOTS {
+            if let Some(slugs) = list.strip_prefix(root).filter(|slugs| !slugs.is_empty()) {
+                return Some(Self::List(Listing { of: ListOf::Term { taxonomy, slugs }, page }));
+            }
+        }
+        if let Some(slug) = bare.strip_prefix(PRODUCT_ROOT) {
+            return (!slug.is_empty() && !slug.contains('/')).then_some(Self::Product(slug));
+        }
+        if bare == CART {
+            return Some(Self::Cart);
+        }
+        below(bare, CHECKOUT)
+            .map(Self::Checkout)
+            .or_else(|| below(bare, ACCOUNT).map(Self::Account))
+    }
+
+    /// Whether the page takes forms.
+    pub(super) fn has_form(&self) -> bool {
+        !matches!(self, Self::List(_))
+    }
+
+    /// Whether it is this page that the request asks for: the front page is the shop's only for a
+    /// search among products, or for a link to put one into the cart.
+    pub(super) fn takes(&self, request: &Request) -> bool {
+        match self {
+            Self::List(Listing { of: ListOf::Search, .. }) => {
+                let is_search = request.query.contains_key("s")
+                    && request.query_parameter("post_type") == Some("product");
+                is_search || request.query.contains_key(ADD_TO_CART)
+            }
+            _ => true,
+        }
+    }
+}
+
+/// The path of a list without the number of its page.
+fn paged(bare: &str) -> (&str, i64) {
+    let Some((list, number)) = bare.rsplit_once("/page/") else { return (bare, 1) };
+    match number.parse::<i64>() {
+        Ok(number) if (1..=PAGE_MAX).contains(&number) => (list, number),
+        _ => (bare, 1),
+    }
+}
+
+fn below<'a>(bare: &'a str, root: &str) -> Option<&'a str> {
+    let rest = bare.strip_prefix(root)?;
+    if rest.is_empty() { Some("") } else { rest.strip_prefix('/') }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_names_a_page_of_the_shop() {
+        let list = |of, page| Some(ShopPath::List(Listing { of, page }));
+        let term = |taxonomy, slugs| ListOf::Term { taxonomy, slugs };
+        for (path, expected) in [
+            ("/shop/", list(ListOf::Shop, 1)),
+            ("/shop", list(ListOf::Shop, 1)),
+            ("/shop/page/2/", list(ListOf::Shop, 2)),
+            ("/shop/page/0/", None),
+            ("/shop/feed/", None),
+            ("/", list(ListOf::Search, 1)),
+            ("/page/3/", list(ListOf::Search, 3)),
+            ("/product-category/boats/sails/", list(term(CATEGORY, "boats/sails"), 1)),
+            ("/product-category/boats/page/2/", list(term(CATEGORY, "boats"), 2)),
+            ("/product-tag/new/", list(term(TAG, "new"), 1)),
+            ("/product-category/", None),
+            ("/product/anchor/", Some(ShopPath::Product("anchor"))),
+            ("/product/anchor/embed/", None),
+            ("/product/anchor/more/", None),
+            ("/product/", None),
+            ("/cart/", Some(ShopPath::Cart)),
+            ("/cart/more/", None),
+            ("/checkout/", Some(ShopPath::Checkout(""))),
+            ("/checkout/order-pay/7/", Some(ShopPath::Checkout("order-pay/7"))),
+            ("/my-account/orders/", Some(ShopPath::Account("orders"))),
+            ("/my-accounts/", None),
+            ("/hello-world/", None),
+        ] {
+            assert_eq!(ShopPath::at(path), expected, "{path}");
+        }
+    }
+}
