@@ -5,6 +5,7 @@
 //! it. **Markup of writers who are not trusted with all of it is cleaned before it is stored.**
 
 mod address;
+pub(crate) mod autosaves;
 mod item;
 pub(crate) mod kind;
 mod labels;
@@ -14,7 +15,7 @@ mod menu_locations;
 mod permalinks;
 pub(crate) mod permit;
 pub(crate) mod records;
-mod revisions;
+pub(crate) mod revisions;
 mod scheduled;
 pub(crate) mod schema;
 mod slug;
@@ -24,6 +25,7 @@ mod term;
 mod term_write;
 mod terms;
 mod types;
+pub(crate) mod versions;
 pub(crate) mod write;
 
 use std::sync::Arc;
@@ -43,6 +45,7 @@ pub use self::scheduled::{is_any_due, publish_due};
 
 use self::item::{Collection, ItemView, Terms};
 use self::kind::{Field, KINDS, Kind};
+use self::versions::Versions;
 
 pub(crate) fn routes(names: &Names) -> Vec<Route<Action>> {
     let mut routes = Vec::new();
@@ -109,9 +112,12 @@ fn routes_of(names: &Names, kind: &'static Kind) -> Vec<Route<Action>> {
             .batchable()
             .schema(item.document()),
     ];
+    let versions = Versions::of_kind(kind, &names.content);
     if kind.has(Field::Revisions) {
-        routes.extend(revisions::routes(&collection));
+        routes.extend(revisions::routes(&versions));
     }
+    let update_args = schema::update_args(&item).without("id");
+    routes.extend(autosaves::routes(&versions, Some(collection), update_args));
     routes
 }
 

@@ -19,7 +19,8 @@ pub(super) use self::write::add_page;
 use self::view::{CUSTOM, Entries, POST_TYPE, TAXONOMY, prepare};
 use super::kind::MENU_ITEM;
 use super::schema::{ALL, EDIT as EDITOR, FULL};
-use super::{list, permit, schema, status};
+use super::versions::Versions;
+use super::{autosaves, list, permit, schema, status};
 
 const TYPES: [&str; 4] = [TAXONOMY, POST_TYPE, "post_type_archive", CUSTOM];
 
@@ -35,7 +36,8 @@ pub(super) fn routes(names: &Names) -> Vec<Route<Action>> {
     let one = schema::id_args().arg("context", item.context_arg());
     let delete_args = schema::delete_args("Must be true: menu items have no trash.");
     let update_args = schema::id_args().with(treated(item.update_args()));
-    vec![
+    let versions = Versions::of_kind(&MENU_ITEM, &names.content);
+    let mut routes = vec![
         Route::at(&names.content, &base)
             .on(READ, list_args(&item), read(may_view, run(list_all)))
             .on(CREATE, treated(item.create_args()), change(may_create, run(write::create)))
@@ -47,7 +49,9 @@ pub(super) fn routes(names: &Names) -> Vec<Route<Action>> {
             .on(DELETE, delete_args, change(may_delete, run(write::delete)))
             .batchable()
             .schema(item.document()),
-    ]
+    ];
+    routes.extend(autosaves::routes(&versions, None, treated(item.update_args())));
+    routes
 }
 
 fn item() -> Item {
