@@ -218,7 +218,7 @@ fn referred(name: &str) -> Option<char> {
 }
 
 /// The text as it may stand between tags and within quotes of either kind.
-pub(super) fn escaped(text: &str) -> String {
+pub(crate) fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for character in text.chars() {
         match character {

@@ -64,9 +64,11 @@ pub(crate) fn routes(
     let one_path = format!("{}/(?P<id>[\\d]+)", versions.pattern("parent", "autosaves"));
     vec![
         Route::at(&versions.namespace, &list_path)
-            .on(READ, list_args, read(may_read("id"), move |call: &mut Call<'_>| {
-                list_all(&list, call)
-            }))
+            .on(
+                READ,
+                list_args,
+                read(may_read("id"), move |call: &mut Call<'_>| list_all(&list, call)),
+            )
             .lists()
             .on(
                 CREATE,
@@ -76,9 +78,11 @@ pub(crate) fn routes(
             .shows_item()
             .schema(document.clone()),
         Route::at(&versions.namespace, &one_path)
-            .on(READ, one_args, read(may_read("parent"), move |call: &mut Call<'_>| {
-                read_one(&one, call)
-            }))
+            .on(
+                READ,
+                one_args,
+                read(may_read("parent"), move |call: &mut Call<'_>| read_one(&one, call)),
+            )
             .schema(document),
     ]
 }

@@ -47,8 +47,7 @@ pub(crate) fn reading_routes(versions: &Arc<Versions>, list_args: Args) -> [Rout
         let versions = Arc::clone(versions);
         move |call: &mut Call<'_>| versions.readable_parent(call, "parent").map(drop)
     };
-    let read_args =
-        parent_arg(versions).with(schema::id_args()).arg("context", item.context_arg());
+    let read_args = parent_arg(versions).with(schema::id_args()).arg("context", item.context_arg());
     let base = versions.pattern("parent", "revisions");
     [
         Route::at(&versions.namespace, &base)
@@ -189,4 +188,3 @@ fn delete_one(versions: &Versions, call: &mut Call<'_>) -> Result<Reply, Stop> {
     revision::delete(call.conn()?, version.row.revision_id)?;
     Ok(Reply::new(json!({ "deleted": true, "previous": previous })))
 }
-

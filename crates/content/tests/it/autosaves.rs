@@ -11,9 +11,14 @@ const POSTS: &str = "/wp/v2/posts";
 #[test]
 fn what_is_typed_is_kept_beside_a_published_item() {
     let site = TestSite::new();
-    let post = make(&site, POSTS, ADMIN, &json!({
-        "title": "Tide", "content": "Low", "status": "publish",
-    }));
+    let post = make(
+        &site,
+        POSTS,
+        ADMIN,
+        &json!({
+            "title": "Tide", "content": "Low", "status": "publish",
+        }),
+    );
     let path = format!("{}/autosaves", at(POSTS, &post));
     assert_eq!(site.get(&path, ADMIN).json, json!([]));
 

@@ -34,6 +34,11 @@ pub enum Body {
         media_type: &'static str,
         text: String,
     },
+    /// A file, such as an archive.
+    File {
+        media_type: &'static str,
+        bytes: Vec<u8>,
+    },
     Nothing,
 }
 
@@ -93,7 +98,7 @@ impl Reply {
             }
             Body::Written(text) => serde_json::from_slice(&text).unwrap_or(Value::Null),
             Body::Text { text, .. } => Value::String(text),
-            Body::Nothing => Value::Null,
+            Body::File { .. } | Body::Nothing => Value::Null,
         };
         if let (Value::Object(members), Some(links)) = (&mut body, self.links.into_value()) {
             members.insert(String::from("_links"), links);
