@@ -40,7 +40,10 @@ pub fn put(conn: &mut dyn Conn, autosave: &AutosaveRow) -> Result<i64> {
     match known.find(|row| row.author_id == autosave.author_id) {
         Some(known) => {
             let autosave_id = known.autosave_id;
-            conn.update_existing(&AUTOSAVE_UPDATE, &AutosaveRow { autosave_id, ..autosave.clone() })?;
+            conn.update_existing(
+                &AUTOSAVE_UPDATE,
+                &AutosaveRow { autosave_id, ..autosave.clone() },
+            )?;
             Ok(autosave_id)
         }
         None => {
