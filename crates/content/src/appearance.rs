@@ -9,6 +9,7 @@ mod blocks;
 mod editor;
 mod fonts;
 mod patterns;
+mod rules;
 mod styles;
 mod template;
 mod template_write;

@@ -44,7 +44,7 @@ pub(crate) use self::list::{direction, page, words};
 pub use self::scheduled::{is_any_due, publish_due};
 
 use self::item::{Collection, ItemView, Terms};
-use self::kind::{Field, KINDS, Kind};
+use self::kind::{Field, KINDS, Kind, MENU_ITEM};
 use self::versions::Versions;
 
 pub(crate) fn routes(names: &Names) -> Vec<Route<Action>> {
@@ -55,6 +55,8 @@ pub(crate) fn routes(names: &Names) -> Vec<Route<Action>> {
     routes.extend(types::routes(names));
     routes.extend(terms::routes(names));
     routes.extend(menu_items::routes(names));
+    let entries = Versions::of_kind(&MENU_ITEM, &names.content);
+    routes.extend(autosaves::routes(&entries, None, menu_items::update_args()));
     routes.extend(menu_locations::routes(names));
     routes
 }

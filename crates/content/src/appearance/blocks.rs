@@ -9,7 +9,7 @@ use std::sync::{Arc, LazyLock};
 use contract::rest::check::validate;
 use contract::rest::route::{READ, Route, Verb};
 use contract::rest::{
-    Args, CompiledItem, Fault, Item, Links, Refusal, Reply, Schema, Stop, params,
+    Args, CompiledItem, Fault, Item, Links, Refusal, Reply, Schema, Stop, Treatment, params,
 };
 use frame::action::{Action, memory, read};
 use frame::{Call, Names};
@@ -221,7 +221,8 @@ pub(super) fn routes(names: &Names) -> Vec<Route<Action>> {
     let context = Schema::text().choices(&["edit"]).default("view");
     let render_args = Args::new()
         .arg("name", Schema::text().about("Name of the type."))
-        .arg("context", context.about("Scope of the request."))
+        // The view that is assumed is none that there is: clients must name theirs.
+        .treated("context", context.about("Scope of the request."), Treatment::None)
         .arg("attributes", Schema::map().default(json!([])).about("Attributes of the block."))
         .arg("post_id", Schema::integer().about("The item in which the block is."));
     let rendered = Schema::object([("rendered", Schema::text().about("The block as HTML."))]);

@@ -1,7 +1,7 @@
 //! A template, or a part of one: a file of the theme, what somebody made of it, or both.
 
 use contract::rest::form::percent_decode;
-use contract::rest::{Item, Links, Refusal, Schema, Stop};
+use contract::rest::{CompiledItem, Item, Links, Refusal, Reply, Schema, Stop};
 use db::filter::Page;
 use frame::appearance::{active_name, active_stylesheet};
 use frame::text::render;
@@ -11,6 +11,7 @@ use site_rows::post::{self, PostFilter, PostRow};
 use site_rows::{revision, user};
 use types::{Capability, Error, Result};
 
+use super::rules::is_of_a_rule;
 use super::theme::{self, NO_AREA, TemplateFile};
 use crate::posts::kind::{Kind, TEMPLATE_PART};
 use crate::posts::schema::{ALL, EDIT, FULL};
@@ -23,6 +24,14 @@ pub(super) const KEPT_MAX: i64 = 500;
 pub(super) const THEME: &str = "theme";
 /// The meta field with the area of a part.
 pub(super) const AREA: &str = "area";
+
+/// What the operations on one kind share.
+#[derive(Debug)]
+pub(super) struct Collection {
+    pub(super) kind: &'static Kind,
+    pub(super) item: CompiledItem,
+    pub(super) namespace: String,
+}
 
 /// What stands under one name.
 #[derive(Clone, Debug)]
@@ -190,7 +199,7 @@ impl Template {
     pub(super) fn is_custom(&self) -> bool {
         match self.file {
             Some(file) => file.is_custom(),
-            None => !super::templates::is_of_a_rule(&self.slug),
+            None => !is_of_a_rule(&self.slug),
         }
     }
 
@@ -310,4 +319,16 @@ pub(super) fn show_version(
         members.insert(String::from("parent"), json!(parent.post_id));
     }
     Ok(fields)
+}
+
+/// The answer with a template in a view.
+pub(super) fn prepare(
+    collection: &Collection,
+    call: &mut Call<'_>,
+    template: &Template,
+    context: &str,
+) -> Result<Reply, Stop> {
+    let fields = template.fields(call)?;
+    let links = template.links(call, &collection.namespace)?;
+    Ok(Reply::new(collection.item.filter_by_context(fields, context)).links(links))
 }

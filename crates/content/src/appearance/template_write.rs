@@ -10,8 +10,7 @@ use site_rows::post::{self, PostRow};
 use site_rows::{autosave, user};
 use types::Capability;
 
-use super::template::{self, AREA, KEPT_MAX, THEME, Template};
-use super::templates::{Collection, prepare};
+use super::template::{self, AREA, Collection, KEPT_MAX, THEME, Template, prepare};
 use super::theme::{self, AREAS, NO_AREA};
 use crate::posts::kind::TEMPLATE_PART;
 use crate::posts::status;

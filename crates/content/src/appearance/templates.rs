@@ -3,33 +3,19 @@
 use std::sync::Arc;
 
 use contract::rest::route::{CREATE, DELETE, EDIT, READ, Route};
-use contract::rest::{Args, CompiledItem, Item, Refusal, Reply, Schema, Stop, Treatment};
+use contract::rest::{Args, Item, Refusal, Reply, Schema, Stop, Treatment};
 use frame::action::{Action, read, write};
 use frame::{Call, Names};
 use serde_json::{Value, json};
 use types::{Capability, Result};
 
-use super::template::{self, BY_SLUG, Template, item, show_version};
+use super::rules::candidates;
+use super::template::{self, BY_SLUG, Collection, item, prepare, show_version};
 use super::template_write;
 use crate::posts::kind::{ALL_KINDS, Kind, TEMPLATE, TEMPLATE_PART};
 use crate::posts::schema::ALL;
 use crate::posts::versions::Versions;
 use crate::posts::{autosaves, revisions};
-
-/// What a name of a template may begin with; what follows says for what it is.
-const PREFIXES: &[&str] =
-    &["single", "page", "archive", "author", "category", "tag", "taxonomy", "date"];
-/// Names of templates that stand for one place each.
-const PLACES: &[&str] =
-    &["index", "home", "front-page", "singular", "search", "404", "attachment", "privacy-policy"];
-
-/// What the operations on one kind share.
-#[derive(Debug)]
-pub(super) struct Collection {
-    pub(super) kind: &'static Kind,
-    pub(super) item: CompiledItem,
-    pub(super) namespace: String,
-}
 
 pub(super) fn routes(names: &Names) -> Vec<Route<Action>> {
     [&TEMPLATE, &TEMPLATE_PART].into_iter().flat_map(|kind| routes_of(names, kind)).collect()
@@ -118,17 +104,6 @@ fn denied(call: &Call<'_>) -> Refusal {
     call.deny("rest_cannot_manage_templates", message)
 }
 
-pub(super) fn prepare(
-    collection: &Collection,
-    call: &mut Call<'_>,
-    template: &Template,
-    context: &str,
-) -> Result<Reply, Stop> {
-    let fields = template.fields(call)?;
-    let links = template.links(call, &collection.namespace)?;
-    Ok(Reply::new(collection.item.filter_by_context(fields, context)).links(links))
-}
-
 fn list(collection: &Collection, call: &mut Call<'_>) -> Result<Reply, Stop> {
     let context = call.context();
     let kind = call.params.text("post_type").filter(|kind| !kind.is_empty()).map(str::to_owned);
@@ -169,97 +144,5 @@ fn look_up(collection: &Collection, call: &mut Call<'_>) -> Result<Reply, Stop> 
     match names.iter().find_map(of_name) {
         Some(found) => prepare(collection, call, found, "view"),
         None => Ok(Reply::new(json!({}))),
-    }
-}
-
-/// Whether a rule looks for a template of this name.
-pub(super) fn is_of_a_rule(slug: &str) -> bool {
-    let has_prefix = |prefix: &&str| {
-        slug.strip_prefix(prefix).is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
-    };
-    PLACES.contains(&slug) || PREFIXES.iter().any(has_prefix)
-}
-
-/// The names that are looked for in place of one, the closest first.
-fn candidates(slug: &str, is_custom: bool, prefix: &str) -> Vec<String> {
-    let owned = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
-    match slug {
-        "index" => return owned(&["index"]),
-        "front-page" => return owned(&["front-page", "home", "index"]),
-        _ if is_custom => return owned(&["page", "singular", "index"]),
-        _ => {}
-    }
-    let mut names = vec![slug.to_owned()];
-    let mut add = |name: &str| {
-        if !names.iter().any(|known| known == name) {
-            names.push(name.to_owned());
-        }
-    };
-    if prefix.is_empty() {
-        let kinds = ALL_KINDS.iter().map(|kind| kind.name);
-        for (start, rest) in PREFIXES.iter().filter_map(|start| {
-            let rest = slug.strip_prefix(start)?.strip_prefix('-')?;
-            Some((*start, rest))
-        }) {
-            let of_kind = kinds.clone().find(|kind| rest.starts_with(&format!("{kind}-")));
-            if let Some(kind) = of_kind {
-                add(&format!("{start}-{kind}"));
-            }
-            add(start);
-        }
-    } else {
-        add(prefix);
-        add(prefix.split('-').next().unwrap_or_default());
-    }
-    let starts = |prefixes: &[&str]| prefixes.iter().any(|prefix| slug.starts_with(prefix));
-    if starts(&["author", "taxonomy", "category", "tag"]) || slug == "date" {
-        add("archive");
-    }
-    if slug == "attachment" {
-        add("single");
-    }
-    if starts(&["single", "page"]) || slug == "attachment" {
-        add("singular");
-    }
-    add("index");
-    names
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_template_is_looked_for_from_the_special_to_the_general() {
-        for (slug, is_custom, prefix, expected) in [
-            ("index", false, "", "index"),
-            ("nope", false, "", "nope index"),
-            ("nope", true, "", "page singular index"),
-            ("front-page", false, "", "front-page home index"),
-            ("page-about", false, "", "page-about page singular index"),
-            ("category-news", false, "", "category-news category archive index"),
-            ("single-post-hello", false, "", "single-post-hello single-post single singular index"),
-            ("single-product", false, "", "single-product single singular index"),
-            (
-                "taxonomy-product_cat-boats",
-                false,
-                "taxonomy-product_cat",
-                "taxonomy-product_cat-boats taxonomy-product_cat taxonomy archive index",
-            ),
-            ("attachment", false, "", "attachment single singular index"),
-            ("date", false, "", "date archive index"),
-        ] {
-            assert_eq!(candidates(slug, is_custom, prefix).join(" "), expected, "{slug}");
-        }
-    }
-
-    #[test]
-    fn names_of_rules_are_no_custom_templates() {
-        for name in ["index", "404", "single", "single-product", "category-news", "page-about"] {
-            assert!(is_of_a_rule(name), "{name}");
-        }
-        for name in ["landing", "singles", "pages-of-mine"] {
-            assert!(!is_of_a_rule(name), "{name}");
-        }
     }
 }

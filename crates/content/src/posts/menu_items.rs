@@ -19,8 +19,7 @@ pub(super) use self::write::add_page;
 use self::view::{CUSTOM, Entries, POST_TYPE, TAXONOMY, prepare};
 use super::kind::MENU_ITEM;
 use super::schema::{ALL, EDIT as EDITOR, FULL};
-use super::versions::Versions;
-use super::{autosaves, list, permit, schema, status};
+use super::{list, permit, schema, status};
 
 const TYPES: [&str; 4] = [TAXONOMY, POST_TYPE, "post_type_archive", CUSTOM];
 
@@ -35,9 +34,8 @@ pub(super) fn routes(names: &Names) -> Vec<Route<Action>> {
     let base = format!("/{}", MENU_ITEM.base);
     let one = schema::id_args().arg("context", item.context_arg());
     let delete_args = schema::delete_args("Must be true: menu items have no trash.");
-    let update_args = schema::id_args().with(treated(item.update_args()));
-    let versions = Versions::of_kind(&MENU_ITEM, &names.content);
-    let mut routes = vec![
+    let update_args = schema::id_args().with(update_args());
+    vec![
         Route::at(&names.content, &base)
             .on(READ, list_args(&item), read(may_view, run(list_all)))
             .on(CREATE, treated(item.create_args()), change(may_create, run(write::create)))
@@ -49,9 +47,12 @@ pub(super) fn routes(names: &Names) -> Vec<Route<Action>> {
             .on(DELETE, delete_args, change(may_delete, run(write::delete)))
             .batchable()
             .schema(item.document()),
-    ];
-    routes.extend(autosaves::routes(&versions, None, treated(item.update_args())));
-    routes
+    ]
+}
+
+/// What a change of an entry takes.
+pub(super) fn update_args() -> Args {
+    treated(item().update_args())
 }
 
 fn item() -> Item {
