@@ -129,6 +129,11 @@ impl Catalogue {
         })
     }
 
+    /// What came with the program.
+    pub(crate) fn bundled(&self) -> &[Offer] {
+        &self.bundled
+    }
+
     /// What is offered, by name. Folder and address are looked at again if that was a while ago;
     /// what cannot be read there is left out, and the log tells.
     pub async fn offers(&self, site: &Site) -> Arc<Vec<Offer>> {

@@ -17,6 +17,7 @@ mod pages;
 mod parcels;
 mod secrets;
 mod shapes;
+mod site;
 
 use std::sync::Arc;
 
@@ -103,6 +104,7 @@ pub(crate) fn routes(names: &Names, catalogue: &Arc<Catalogue>) -> Vec<Route<Act
     ];
     routes.extend(own::routes(names, catalogue));
     routes.extend(parcels::routes(names));
+    routes.extend(site::routes(names, catalogue));
     routes
 }
 

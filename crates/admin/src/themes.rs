@@ -5,6 +5,7 @@
 //! what it makes of a page.
 
 mod contrast;
+mod site;
 
 use std::sync::Arc;
 
@@ -33,7 +34,7 @@ pub(crate) fn routes(names: &Names, catalogue: &Arc<Catalogue>) -> Vec<Route<Act
     let upload_args = upload::with_file(Args::new().arg("context", context), "The theme archive.");
     let slug = Args::new().arg("slug", Schema::text().about("Theme slug."));
     let (of_upload, of_install) = (Arc::clone(catalogue), Arc::clone(catalogue));
-    vec![
+    let mut routes = vec![
         at("/themes").body_bytes_max(upload::FORM_BYTES_MAX).on(
             EDIT,
             upload_args,
@@ -49,7 +50,9 @@ pub(crate) fn routes(names: &Names, catalogue: &Arc<Catalogue>) -> Vec<Route<Act
         own("/themes/deactivate").on(CREATE, Args::new(), write(may_switch, deactivate)),
         own(r"/themes/(?P<slug>[a-z0-9_\-]+)").on(DELETE, slug, write(may_install, remove)),
         own("/theme").on(READ, Args::new(), read(anyone, current)),
-    ]
+    ];
+    routes.extend(site::routes(names, catalogue));
+    routes
 }
 
 fn may_upload(call: &mut Call<'_>) -> Result<(), Stop> {

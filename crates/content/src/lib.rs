@@ -6,6 +6,7 @@
 //! requests for pages. This crate knows no HTTP library and no SQL.
 
 mod abilities;
+mod appearance;
 pub mod bundle;
 mod comments;
 pub mod docs;
@@ -27,6 +28,9 @@ use contract::rest::route::Route;
 use frame::options::Tables;
 use frame::{Action, Names};
 
+/// The options that content declares.
+pub const OPTIONS: &[frame::options::Definition] = appearance::OPTIONS;
+
 pub use posts::{find_by_path, found, is_any_due, publish_due};
 
 /// The routes in the order in which the index lists them. The settings are those of the site and of
@@ -34,6 +38,7 @@ pub use posts::{find_by_path, found, is_any_due, publish_due};
 pub fn routes(names: &Names, options: Tables) -> Vec<Route<Action>> {
     let mut routes = oembed_routes::routes(names);
     routes.extend(posts::routes(names));
+    routes.extend(appearance::routes(names));
     routes.extend(media::routes(names));
     routes.extend(users::routes(names));
     routes.extend(comments::routes(names));

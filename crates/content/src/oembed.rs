@@ -6,6 +6,7 @@
 //!
 //! Everything here is plain computing but [`proxy::proxy`], which is handed its way to the network.
 
+pub mod details;
 pub mod discover;
 mod endpoint;
 mod html;
@@ -17,7 +18,7 @@ pub mod proxy;
 pub mod xml;
 
 pub use endpoint::{Endpoint, Format};
-pub(crate) use html::decoded;
+pub(crate) use html::{decoded, escaped as html_text};
 pub use local::{Author, LocalPage, SizeMax, Thumbnail, describe, describe_link};
 pub use proxy::{ProxyFault, ProxyRequest, proxy};
 

@@ -5,6 +5,7 @@
 //! it. **Markup of writers who are not trusted with all of it is cleaned before it is stored.**
 
 mod address;
+pub(crate) mod autosaves;
 mod item;
 pub(crate) mod kind;
 mod labels;
@@ -14,7 +15,7 @@ mod menu_locations;
 mod permalinks;
 pub(crate) mod permit;
 pub(crate) mod records;
-mod revisions;
+pub(crate) mod revisions;
 mod scheduled;
 pub(crate) mod schema;
 mod slug;
@@ -24,6 +25,7 @@ mod term;
 mod term_write;
 mod terms;
 mod types;
+pub(crate) mod versions;
 pub(crate) mod write;
 
 use std::sync::Arc;
@@ -42,7 +44,8 @@ pub(crate) use self::list::{direction, page, words};
 pub use self::scheduled::{is_any_due, publish_due};
 
 use self::item::{Collection, ItemView, Terms};
-use self::kind::{Field, KINDS, Kind};
+use self::kind::{Field, KINDS, Kind, MENU_ITEM};
+use self::versions::Versions;
 
 pub(crate) fn routes(names: &Names) -> Vec<Route<Action>> {
     let mut routes = Vec::new();
@@ -52,6 +55,8 @@ pub(crate) fn routes(names: &Names) -> Vec<Route<Action>> {
     routes.extend(types::routes(names));
     routes.extend(terms::routes(names));
     routes.extend(menu_items::routes(names));
+    let entries = Versions::of_kind(&MENU_ITEM, &names.content);
+    routes.extend(autosaves::routes(&entries, None, menu_items::update_args()));
     routes.extend(menu_locations::routes(names));
     routes
 }
@@ -109,9 +114,12 @@ fn routes_of(names: &Names, kind: &'static Kind) -> Vec<Route<Action>> {
             .batchable()
             .schema(item.document()),
     ];
+    let versions = Versions::of_kind(kind, &names.content);
     if kind.has(Field::Revisions) {
-        routes.extend(revisions::routes(&collection));
+        routes.extend(revisions::routes(&versions));
     }
+    let update_args = schema::update_args(&item).without("id");
+    routes.extend(autosaves::routes(&versions, Some(collection), update_args));
     routes
 }
 

@@ -8,10 +8,12 @@ use std::time::{Duration, Instant};
 
 use contract::rest::route::{READ, Route};
 use contract::rest::{Args, Item, Reply, Schema, Stop};
-use frame::action::{Action, Later, later, memory};
+use db::About;
+use frame::action::{Action, Later, later, memory, read};
 use frame::outbound::{Fetch, FetchFault, Fetched};
 use frame::{Call, Names, Site, Visit};
 use serde_json::json;
+use site_rows::media;
 use types::Capability;
 use url::Url;
 
@@ -83,6 +85,9 @@ pub(crate) fn routes(names: &Names) -> Vec<Route<Action>> {
         at("dotorg-communication", memory(may_view, |_| Ok(independent().reply()))),
         at("authorization-header", memory(may_view, |call| Ok(credentials(call.visit).reply()))),
         at("page-cache", later(may_view, page_cache)),
+        Route::at(&names.health, "/directory-sizes")
+            .on(READ, Args::new(), read(may_view, sizes))
+            .shows(Schema::map().about("Bytes by what they are for.")),
     ]
 }
 
@@ -108,6 +113,31 @@ fn item() -> Item {
 
 fn may_view(call: &mut Call<'_>) -> Result<(), Stop> {
     if call.can(Capability::ManageOptions) { Ok(()) } else { Err(call.forbidden().into()) }
+}
+
+/// What the site takes up: its files, and the database. The program itself is no part of it.
+fn sizes(call: &mut Call<'_>) -> Result<Reply, Stop> {
+    let uploads = media::bytes(call.conn()?)?;
+    let about = About::read(call.conn()?)?;
+    let database = about.data_bytes.saturating_add(about.index_bytes);
+    let shown = |bytes: i64| json!({ "raw": bytes, "size": readable(bytes), "debug": bytes });
+    Ok(Reply::new(json!({
+        "uploads_size": shown(uploads),
+        "database_size": shown(database),
+        "total_size": shown(uploads.saturating_add(database)),
+    })))
+}
+
+/// Bytes as people read them.
+fn readable(bytes: i64) -> String {
+    const UNITS: [&str; 5] = ["B", "KB", "MB", "GB", "TB"];
+    let (mut hundredths, mut unit) = (bytes.max(0).saturating_mul(100), 0);
+    while hundredths >= 102_400 && unit + 1 < UNITS.len() {
+        hundredths /= 1024;
+        unit += 1;
+    }
+    let unit = UNITS.get(unit).copied().unwrap_or_default();
+    format!("{}.{:02} {unit}", hundredths / 100, hundredths % 100)
 }
 
 /// Whether the work of the background has somebody to do it.
@@ -230,4 +260,16 @@ fn of_page(answer: &Fetched, took: Duration) -> (Health, &'static str, String) {
     }
     let text = format!("{time} Headers that tell of caching: {}.", kept.join(", "));
     (Health::Good, "The front page is cached", text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_are_written_for_people() {
+        let written = [0, 1023, 1024, 1_572_864, i64::MAX].map(readable);
+        assert_eq!(&written[..4], ["0.00 B", "1023.00 B", "1.00 KB", "1.50 MB"]);
+        assert!(written[4].ends_with(" TB"), "{}", written[4]);
+    }
 }

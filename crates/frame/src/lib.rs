@@ -12,6 +12,7 @@
 //! of options when a [`Site`] is made, and this crate knows none of them. **No option and no route
 //! of a guest is named here.** It knows no HTTP library and no SQL.
 
+pub mod appearance;
 pub mod auth;
 pub mod batch;
 pub mod bundle;

@@ -33,4 +33,5 @@ pub const MIGRATIONS: &[(&str, &str)] = migrations![
     "0017_comments",
     "0018_carts",
     "0019_stock_holds",
+    "0020_autosaves",
 ];

@@ -37,7 +37,7 @@ const SHOP: analytics::Shop = analytics::Shop {
 
 /// The options of all that stands on the site.
 pub const OPTIONS: frame::options::Tables =
-    &[commerce::options::DEFINITIONS, commerce::emails::OPTIONS, admin::OPTIONS];
+    &[content::OPTIONS, commerce::options::DEFINITIONS, commerce::emails::OPTIONS, admin::OPTIONS];
 
 /// The routes of all that stands on the site.
 pub fn routes(

@@ -3,6 +3,7 @@
 //! nothing waits inside a transaction.
 
 pub mod application_password;
+pub mod autosave;
 pub mod comment;
 pub mod consumer_key;
 pub mod iso;
@@ -22,6 +23,7 @@ use db::Sql;
 pub fn all_statements() -> Vec<&'static Sql> {
     [
         application_password::STATEMENTS,
+        autosave::STATEMENTS,
         comment::STATEMENTS,
         consumer_key::STATEMENTS,
         iso::STATEMENTS,

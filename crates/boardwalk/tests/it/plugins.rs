@@ -28,6 +28,7 @@ fn plugins_come_and_go(site: Site) {
     suggestions_are_dismissed(&desk);
     products_start_from_a_template(&desk);
     let desk = jobs_outlive_a_killed_server(desk);
+    packages_are_plugins_and_themes_of_the_site(&desk);
     themes_change_the_pages(&desk);
     a_plugin_comes_as_a_file_whole_or_not_at_all(&desk);
 }
@@ -205,6 +206,43 @@ fn jobs_outlive_a_killed_server(desk: ShopDesk) -> ShopDesk {
     let active = desk.get("/wc-admin/plugins/active")["plugins"].clone();
     assert_eq!(active, json!(["woocommerce", "letters", "parcels"]));
     desk
+}
+
+/// The same packages as other clients of the site know them.
+fn packages_are_plugins_and_themes_of_the_site(desk: &ShopDesk) {
+    let plugins = "/wp/v2/plugins";
+    let path = format!("{plugins}/ledger/ledger");
+    let made = desk.send("POST", plugins, &json!({ "slug": "ledger" }));
+    assert_eq!(made.status, 201, "{}", made.text());
+    assert_eq!(made.json().unwrap()["status"], json!("inactive"));
+    let code = |answer: testkit::http::Response| answer.json().unwrap()["code"].clone();
+    let again = desk.send("POST", plugins, &json!({ "slug": "ledger" }));
+    assert_eq!(code(again), json!("folder_exists"));
+    let unknown = desk.send("POST", plugins, &json!({ "slug": "nope" }));
+    assert_eq!((unknown.status, code(unknown)), (404, json!("plugins_api_failed")));
+    let active = desk.ask("PUT", &path, &json!({ "status": "active" }));
+    assert_eq!(active["status"], json!("active"));
+    let listed = desk.get(&format!("{plugins}?status=active&search=ledger"));
+    assert_eq!(each(&listed, "plugin"), [json!("ledger/ledger")]);
+    assert_eq!(
+        code(desk.send("DELETE", &path, &json!(null))),
+        json!("rest_cannot_delete_active_plugin")
+    );
+    desk.ask("PUT", &path, &json!({ "status": "inactive" }));
+    assert_eq!(desk.ask("DELETE", &path, &json!(null))["deleted"], json!(true));
+    let shop = format!("{plugins}/woocommerce/woocommerce");
+    let refused = desk.send("PUT", &shop, &json!({ "status": "inactive" }));
+    assert_eq!(code(refused), json!("rest_cannot_deactivate_plugin"));
+
+    let themes = desk.get("/wp/v2/themes");
+    let own = each(&themes, "stylesheet")[0].clone();
+    assert_eq!(each(&themes, "stylesheet").len(), 3, "the look of the pages, and what came along");
+    assert_eq!(themes[0]["status"], json!("active"));
+    let link = |theme: &Value| theme["_links"]["wp:user-global-styles"][0]["href"].clone();
+    let one = format!("/wp/v2/themes/{}", own.as_str().unwrap());
+    assert_eq!(link(&desk.get(&one)), link(&themes[0]), "styles have one place");
+    assert_eq!(desk.get("/wp/v2/themes/harbour")["template"], own);
+    assert_eq!(link(&desk.get("/wp/v2/themes/harbour")), json!(null), "only the active one has");
 }
 
 fn themes_change_the_pages(desk: &ShopDesk) {

@@ -5,6 +5,7 @@ use db::Conn;
 use frame::Call;
 use serde_json::{Value, json};
 use shop_rows::{product, review};
+use site_rows::autosave;
 use types::Timestamp;
 
 use super::loaded::variations_of;
@@ -102,6 +103,7 @@ pub(super) fn delete(call: &mut Call<'_>, product: &Product) -> Result<(), Stop>
         events::deleted(conn, &Product::of_row(row)?, now)?;
     }
     review::delete_of(conn, product.id())?;
+    autosave::delete_of(conn, product.id())?;
     product::delete(conn, product.id())?;
     events::deleted(conn, product, now)?;
     if product.is(VARIATION) {

@@ -230,7 +230,7 @@ pub(crate) fn meta_text(row: &PostRow, name: &str) -> String {
     meta.get(name).and_then(Value::as_str).unwrap_or_default().to_owned()
 }
 
-fn meta_of(kind: &Kind, row: &PostRow) -> Value {
+pub(super) fn meta_of(kind: &Kind, row: &PostRow) -> Value {
     if kind.meta.is_empty() {
         return json!([]);
     }

@@ -310,6 +310,7 @@ pub(crate) static MENU_ITEM: Kind = Kind {
 pub(crate) static TEMPLATE: Kind = Kind {
     description: "Templates of the pages of the site.",
     supports: &["title", "slug", "excerpt", "editor", "revisions", "author", "autosave"],
+    fields: &[Field::Revisions],
     ..kind(
         ("wp_template", "templates"),
         ("Templates", "Template"),
@@ -320,6 +321,7 @@ pub(crate) static TEMPLATE: Kind = Kind {
 pub(crate) static TEMPLATE_PART: Kind = Kind {
     description: "Parts that templates have in common.",
     supports: &["title", "slug", "excerpt", "editor", "revisions", "author", "autosave"],
+    fields: &[Field::Revisions],
     ..kind(
         ("wp_template_part", "template-parts"),
         ("Template Parts", "Template Part"),
@@ -330,10 +332,15 @@ pub(crate) static TEMPLATE_PART: Kind = Kind {
 pub(crate) static GLOBAL_STYLES: Kind = Kind {
     description: "Styles that hold for the whole site.",
     supports: &["title", "editor", "revisions"],
+    fields: &[Field::Revisions],
     ..kind(
         ("wp_global_styles", "global-styles"),
         ("Global Styles", "Global Styles"),
-        Rights { read: Some(May::EditPosts), ..Rights::all(May::EditThemeOptions) },
+        Rights {
+            read: Some(May::EditPosts),
+            publish: May::PublishPosts,
+            ..Rights::all(May::EditThemeOptions)
+        },
     )
 };
 

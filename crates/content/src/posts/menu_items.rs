@@ -34,7 +34,7 @@ pub(super) fn routes(names: &Names) -> Vec<Route<Action>> {
     let base = format!("/{}", MENU_ITEM.base);
     let one = schema::id_args().arg("context", item.context_arg());
     let delete_args = schema::delete_args("Must be true: menu items have no trash.");
-    let update_args = schema::id_args().with(treated(item.update_args()));
+    let update_args = schema::id_args().with(update_args());
     vec![
         Route::at(&names.content, &base)
             .on(READ, list_args(&item), read(may_view, run(list_all)))
@@ -48,6 +48,11 @@ pub(super) fn routes(names: &Names) -> Vec<Route<Action>> {
             .batchable()
             .schema(item.document()),
     ]
+}
+
+/// What a change of an entry takes.
+pub(super) fn update_args() -> Args {
+    treated(item().update_args())
 }
 
 fn item() -> Item {

@@ -1,89 +1,70 @@
-//! The revisions of posts and pages: read and deleted by those who may edit the item.
+//! The revisions of items: read and deleted by those who may edit the item.
 
 use std::sync::Arc;
 
 use contract::rest::route::{DELETE, READ, Route};
-use contract::rest::{Args, CompiledItem, Item, Links, Refusal, Reply, Schema, Stop};
+use contract::rest::{Args, Item, Refusal, Reply, Schema, Stop};
 use db::filter::Direction;
 use frame::action::{Action, read, write};
-use frame::text::render;
-use frame::{Call, dates, paging};
-use serde_json::{Value, json};
+use frame::{Call, paging};
+use serde_json::json;
 use site_rows::post::PostRow;
 use site_rows::revision::{self, RevisionRow};
 
-use super::item::Collection;
-use super::kind::Kind;
-use super::schema::{ALL, FULL};
+use super::versions::{Version, Versions, invalid_parent};
 use super::{list, permit, schema};
 
-/// What the operations on revisions of one kind share.
-#[derive(Debug)]
-struct Revisions {
-    parent: Arc<Collection>,
-    item: CompiledItem,
-}
-
-pub(super) fn routes(parent: &Arc<Collection>) -> Vec<Route<Action>> {
-    let item = item(parent.kind);
-    let compiled = item.compile().expect("the schema of a revision is well formed");
-    let collection = Arc::new(Revisions { parent: Arc::clone(parent), item: compiled });
-    let base = format!("/{}/(?P<parent>[\\d]+)/revisions", parent.kind.base);
-    let parent_arg = Args::new().arg("parent", Schema::integer().about("Item ID."));
-    let (all, one, gone) =
-        (Arc::clone(&collection), Arc::clone(&collection), Arc::clone(&collection));
-    let may_read = |collection: &Arc<Revisions>| {
-        let collection = Arc::clone(collection);
-        move |call: &mut Call<'_>| permit_read(&collection, call).map(drop)
-    };
-    let may_delete = {
-        let collection = Arc::clone(&collection);
-        move |call: &mut Call<'_>| permit_delete(&collection, call)
-    };
-    let read_args = parent_arg.clone().with(schema::id_args()).arg("context", item.context_arg());
+/// Routes to list, read and delete the revisions of a kind.
+pub(crate) fn routes(versions: &Arc<Versions>) -> Vec<Route<Action>> {
+    let item = &versions.item;
+    let parent_arg = parent_arg(versions);
     let about = "Must be true: revisions have no trash.";
     let delete_args = parent_arg.clone().with(schema::delete_args(about));
-    vec![
-        Route::at(&parent.namespace, &base)
+    let gone = Arc::clone(versions);
+    let of_permit = Arc::clone(versions);
+    let may_delete = move |call: &mut Call<'_>| permit_delete(&of_permit, call);
+    let [all, one] = reading_routes(versions, parent_arg.with(list_args(item)));
+    let one = one
+        .on(
+            DELETE,
+            delete_args,
+            write(may_delete, move |call: &mut Call<'_>| delete_one(&gone, call)),
+        )
+        .notes_deletion()
+        .refuses_with(&[501]);
+    vec![all, one]
+}
+
+pub(crate) fn parent_arg(versions: &Versions) -> Args {
+    Args::new().arg("parent", (versions.naming.schema)().about("Name of the item."))
+}
+
+/// Routes to list and read the revisions of a kind.
+pub(crate) fn reading_routes(versions: &Arc<Versions>, list_args: Args) -> [Route<Action>; 2] {
+    let item = &versions.item;
+    let (all, one) = (Arc::clone(versions), Arc::clone(versions));
+    let may_read = |versions: &Arc<Versions>| {
+        let versions = Arc::clone(versions);
+        move |call: &mut Call<'_>| versions.readable_parent(call, "parent").map(drop)
+    };
+    let read_args = parent_arg(versions).with(schema::id_args()).arg("context", item.context_arg());
+    let base = versions.pattern("parent", "revisions");
+    [
+        Route::at(&versions.namespace, &base)
             .on(
                 READ,
-                parent_arg.with(list_args(&item)),
-                read(may_read(&collection), move |call: &mut Call<'_>| list_all(&all, call)),
+                list_args,
+                read(may_read(versions), move |call: &mut Call<'_>| list_all(&all, call)),
             )
             .schema(item.document()),
-        Route::at(&parent.namespace, &format!("{base}/(?P<id>[\\d]+)"))
+        Route::at(&versions.namespace, &format!("{base}/(?P<id>[\\d]+)"))
             .on(
                 READ,
                 read_args,
-                read(may_read(&collection), move |call: &mut Call<'_>| read_one(&one, call)),
+                read(may_read(versions), move |call: &mut Call<'_>| read_one(&one, call)),
             )
-            .on(
-                DELETE,
-                delete_args,
-                write(may_delete, move |call: &mut Call<'_>| delete_one(&gone, call)),
-            )
-            .notes_deletion()
-            .refuses_with(&[501])
             .schema(item.document()),
     ]
-}
-
-fn item(kind: &Kind) -> Item {
-    let date = |about: &str| Schema::date_time().about(about);
-    let number = |about: &str| Schema::integer().about(about).context(ALL);
-    let mut fields = vec![
-        ("author", number("Id of the user who made the change.")),
-        ("date", date("When it was kept, in the site's time.").context(ALL)),
-        ("date_gmt", date("When it was kept, in UTC.").context(FULL)),
-        ("guid", schema::guid()),
-        ("id", number("Its number on the site.")),
-        ("modified", date("When it was kept, in the site's time.").context(FULL)),
-        ("modified_gmt", date("When it was kept, in UTC.").context(FULL)),
-        ("parent", number("Id of the item that it is a revision of.")),
-        ("slug", Schema::text().about("Its name.").context(ALL)),
-    ];
-    fields.extend(schema::texts_of(kind));
-    Item::new(&format!("{}-revision", kind.name), Schema::object(fields))
 }
 
 fn list_args(item: &Item) -> Args {
@@ -98,23 +79,10 @@ fn list_args(item: &Item) -> Args {
         .arg("orderby", Schema::text().about("What to sort by.").default("date").choices(&orders))
 }
 
-fn invalid_parent() -> Refusal {
-    Refusal::new(404, "rest_post_invalid_parent", "Invalid item ID.")
-}
-
-fn permit_read(collection: &Revisions, call: &mut Call<'_>) -> Result<PostRow, Stop> {
-    let parent = permit::item_of(call, collection.parent.kind, "parent", invalid_parent)?;
-    if permit::may_edit(&call.visit.identity, &parent) {
-        return Ok(parent);
-    }
-    let message = "You are not allowed to view the revisions of this item.";
-    Err(call.deny("rest_cannot_read", message).into())
-}
-
-fn permit_delete(collection: &Revisions, call: &mut Call<'_>) -> Result<(), Stop> {
-    let parent = permit::item_of(call, collection.parent.kind, "parent", invalid_parent)?;
+fn permit_delete(versions: &Versions, call: &mut Call<'_>) -> Result<(), Stop> {
+    let parent = versions.parent(call, "parent", invalid_parent)?;
     revision_of(call, &parent)?;
-    permit_read(collection, call)?;
+    versions.readable_parent(call, "parent")?;
     if permit::may_delete(&call.visit.identity, &parent) {
         return Ok(());
     }
@@ -134,8 +102,8 @@ fn revision_of(call: &mut Call<'_>, parent: &PostRow) -> Result<RevisionRow, Sto
     Ok(found)
 }
 
-fn list_all(collection: &Revisions, call: &mut Call<'_>) -> Result<Reply, Stop> {
-    let parent = permit_read(collection, call)?;
+fn list_all(versions: &Versions, call: &mut Call<'_>) -> Result<Reply, Stop> {
+    let parent = versions.readable_parent(call, "parent")?;
     let found = matching(revision::of_post(call.conn()?, parent.post_id)?, call);
     let total = i64::try_from(found.len()).unwrap_or(i64::MAX);
     let whole = call.params.int("per_page").is_none();
@@ -159,13 +127,15 @@ fn list_all(collection: &Revisions, call: &mut Call<'_>) -> Result<Reply, Stop> 
     let take = usize::try_from(limit).unwrap_or(usize::MAX);
     let mut items = Vec::new();
     for row in found.iter().skip(skip).take(take) {
-        let (mut fields, links) = prepare(collection, call, row, &context);
+        let version = Version::from(row.clone());
+        let (mut fields, links) =
+            versions.prepare(call, (&parent, &version), Vec::new(), &context)?;
         if let (Some(links), Some(members)) = (links.into_value(), fields.as_object_mut()) {
             members.insert(String::from("_links"), links);
         }
         items.push(fields);
     }
-    let path = format!("{}/revisions", collection.parent.path_of(parent.post_id));
+    let path = format!("{}/revisions", versions.path_of(&parent));
     if whole {
         call.params.set("per_page", json!(total.max(1)));
     }
@@ -197,50 +167,24 @@ fn matching(mut rows: Vec<RevisionRow>, call: &Call<'_>) -> Vec<RevisionRow> {
     rows
 }
 
-fn read_one(collection: &Revisions, call: &mut Call<'_>) -> Result<Reply, Stop> {
-    let parent = permit_read(collection, call)?;
+fn read_one(versions: &Versions, call: &mut Call<'_>) -> Result<Reply, Stop> {
+    let parent = versions.readable_parent(call, "parent")?;
     let row = revision_of(call, &parent)?;
     let context = call.context();
-    let (fields, links) = prepare(collection, call, &row, &context);
+    let version = Version::from(row);
+    let (fields, links) = versions.prepare(call, (&parent, &version), Vec::new(), &context)?;
     Ok(Reply::new(fields).links(links))
 }
 
-fn delete_one(collection: &Revisions, call: &mut Call<'_>) -> Result<Reply, Stop> {
-    let parent = permit_read(collection, call)?;
+fn delete_one(versions: &Versions, call: &mut Call<'_>) -> Result<Reply, Stop> {
+    let parent = versions.readable_parent(call, "parent")?;
     let row = revision_of(call, &parent)?;
     if !call.params.flag("force") {
         let message = "Revisions cannot be moved to the trash; set force to delete one.";
         return Err(Refusal::new(501, "rest_trash_not_supported", message).into());
     }
-    let (previous, _) = prepare(collection, call, &row, "view");
-    revision::delete(call.conn()?, row.revision_id)?;
+    let version = Version::from(row);
+    let (previous, _) = versions.prepare(call, (&parent, &version), Vec::new(), "view")?;
+    revision::delete(call.conn()?, version.row.revision_id)?;
     Ok(Reply::new(json!({ "deleted": true, "previous": previous })))
-}
-
-fn prepare(
-    collection: &Revisions,
-    call: &Call<'_>,
-    row: &RevisionRow,
-    context: &str,
-) -> (Value, Links) {
-    let visit = call.visit;
-    let guid = visit.page(&format!("/?p={}", row.revision_id));
-    let excerpt = render::excerpt(&row.excerpt, "", render::EXCERPT_WORDS);
-    let (date, date_gmt) = (dates::written(row.date), dates::written(row.date_gmt));
-    let fields = json!({
-        "author": row.author_id,
-        "date": date,
-        "date_gmt": date_gmt,
-        "id": row.revision_id,
-        "modified": date,
-        "modified_gmt": date_gmt,
-        "parent": row.post_id,
-        "slug": format!("{}-revision-v1", row.post_id),
-        "guid": { "rendered": guid, "raw": guid },
-        "title": { "raw": row.title, "rendered": render::title(&row.title) },
-        "content": { "raw": row.content, "rendered": render::content(&row.content) },
-        "excerpt": { "raw": row.excerpt, "rendered": excerpt },
-    });
-    let links = Links::new().to("parent", visit.rest(&collection.parent.path_of(row.post_id)));
-    (collection.item.filter_by_context(fields, context), links)
 }

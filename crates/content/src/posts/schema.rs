@@ -175,7 +175,7 @@ pub(crate) fn open_or_closed(about: &str) -> Schema {
     Schema::text().about(about).choices(&["open", "closed"]).context(FULL)
 }
 
-fn meta(kind: &Kind) -> Schema {
+pub(super) fn meta(kind: &Kind) -> Schema {
     let text = |name: &&'static str| (*name, Schema::text().about("Text.").default(""));
     Schema::object(kind.meta.iter().map(text)).about("Meta fields.").context(FULL)
 }
@@ -244,7 +244,7 @@ pub(crate) fn delete_args(about: &str) -> Args {
 }
 
 /// The pages of a list, and what to search for in it.
-pub(super) fn page_args(item: &Item) -> Args {
+pub(crate) fn page_args(item: &Item) -> Args {
     let size = Schema::integer().about("Items on a page.").default(10).min(1).max(PER_PAGE_MAX);
     Args::new()
         .arg("context", item.context_arg())

@@ -9,7 +9,7 @@ use frame::{Call, ContentChange, text};
 use serde_json::{Value, json};
 use site_rows::post::{self, PostRow};
 use site_rows::revision::{self, RevisionRow};
-use site_rows::{comment, media, term, user};
+use site_rows::{autosave, comment, media, term, user};
 use types::{Capability, Error};
 
 use super::item::{self, Collection, ItemView, Terms};
@@ -79,12 +79,20 @@ pub(crate) fn create(collection: &Collection, call: &mut Call<'_>) -> Result<Rep
 
 pub(crate) fn update(collection: &Collection, call: &mut Call<'_>) -> Result<Reply, Stop> {
     let before = permit::item_of(call, collection.kind, "id", permit::invalid_id)?;
-    let kind = collection.kind;
+    let row = store_change(collection.kind, call, before)?;
+    answer(collection, call, &row)
+}
+
+/// Saves the item with what the request changes about it.
+pub(super) fn store_change(
+    kind: &'static Kind,
+    call: &mut Call<'_>,
+    before: PostRow,
+) -> Result<PostRow, Stop> {
     let was_public = status::is_public(&before.status);
     let row = changed(call, kind, before)?;
     if call.site.content_source(kind.name).is_some() {
-        let row = save_elsewhere(call, kind, &row)?;
-        return answer(collection, call, &row);
+        return save_elsewhere(call, kind, &row);
     }
     post::update(call.conn()?, &row)?;
     set_terms(call, kind, row.post_id)?;
@@ -93,7 +101,7 @@ pub(crate) fn update(collection: &Collection, call: &mut Call<'_>) -> Result<Rep
     if kind.hierarchical && row.parent_id == 0 && is_public && !was_public {
         menu_items::add_page(call, &row)?;
     }
-    answer(collection, call, &row)
+    Ok(row)
 }
 
 /// Writes down the address that a new item has, if it has one already.
@@ -140,6 +148,7 @@ pub(crate) fn delete(collection: &Collection, call: &mut Call<'_>) -> Result<Rep
             post::delete(call.conn()?, row.post_id)?;
             comment::delete_of(call.conn()?, row.post_id)?;
         }
+        autosave::delete_of(call.conn()?, row.post_id)?;
         return Ok(Reply::new(json!({ "deleted": true, "previous": previous })));
     }
     if row.status == status::TRASH {
@@ -207,7 +216,7 @@ pub(crate) fn raw_text(call: &Call<'_>, name: &str) -> Option<String> {
     }
 }
 
-fn set_texts(call: &Call<'_>, row: &mut PostRow) {
+pub(crate) fn set_texts(call: &Call<'_>, row: &mut PostRow) {
     let trusted = call.can(Capability::UnfilteredHtml);
     // No engine stores this character, and it means nothing in HTML.
     let text_of = |name: &str| raw_text(call, name).map(|text| text.replace('\0', ""));
@@ -454,7 +463,7 @@ fn wanted_terms(call: &mut Call<'_>, taxonomy: &Taxonomy) -> Result<Vec<i64>, St
 }
 
 /// Keeps the texts as they are now, unless the latest revision has them already.
-fn keep_revision(call: &mut Call<'_>, kind: &Kind, row: &PostRow) -> Result<(), Stop> {
+pub(crate) fn keep_revision(call: &mut Call<'_>, kind: &Kind, row: &PostRow) -> Result<(), Stop> {
     if !kind.has(Field::Revisions) {
         return Ok(());
     }

@@ -2,6 +2,8 @@
 #![cfg(test)]
 
 mod abilities;
+mod appearance;
+mod autosaves;
 mod comments;
 mod content_items;
 mod content_lists;

@@ -22,7 +22,7 @@ const OF_GUEST: &[Definition] = &[
         Schema::text().choices(&["optional", "hidden"]).about("Whether a phone number is asked.")
     }),
 ];
-const OPTIONS: Tables = &[OF_GUEST];
+const OPTIONS: Tables = &[content::OPTIONS, OF_GUEST];
 
 impl TestSite {
     pub(crate) fn new() -> Self {

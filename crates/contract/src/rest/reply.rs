@@ -34,6 +34,11 @@ pub enum Body {
         media_type: &'static str,
         text: String,
     },
+    /// A file, such as an archive.
+    File {
+        media_type: &'static str,
+        bytes: Vec<u8>,
+    },
     Nothing,
 }
 
@@ -93,10 +98,16 @@ impl Reply {
             }
             Body::Written(text) => serde_json::from_slice(&text).unwrap_or(Value::Null),
             Body::Text { text, .. } => Value::String(text),
-            Body::Nothing => Value::Null,
+            Body::File { .. } | Body::Nothing => Value::Null,
         };
-        if let (Value::Object(members), Some(links)) = (&mut body, self.links.into_value()) {
-            members.insert(String::from("_links"), links);
+        if let Some(links) = self.links.into_value() {
+            // Of an item none of whose fields is wanted, an empty list is left.
+            if body.as_array().is_some_and(Vec::is_empty) {
+                body = Value::Object(Map::new());
+            }
+            if let Value::Object(members) = &mut body {
+                members.insert(String::from("_links"), links);
+            }
         }
         (self.status, self.headers, body)
     }

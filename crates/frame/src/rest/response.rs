@@ -164,6 +164,11 @@ impl Site {
             let payload = Payload::Bytes(text.into_bytes());
             return Response { status, headers: out, payload, route: None, user_id: None };
         }
+        if let Body::File { media_type, bytes } = reply.body {
+            set(&mut out, "content-type", media_type.to_owned());
+            let payload = Payload::Bytes(bytes);
+            return Response { status, headers: out, payload, route: None, user_id: None };
+        }
         if let (Body::Written(text), true) = (&reply.body, wrapping.is_plain()) {
             let payload = Payload::Shared(Arc::clone(text));
             return Response { status, headers: out, payload, route: None, user_id: None };

@@ -4,6 +4,8 @@
 //! [`testkit::on_both_engines!`] runs on a SQLite file and on a PostgreSQL database of its own.
 
 #[cfg(test)]
+mod autosaves;
+#[cfg(test)]
 mod comments;
 #[cfg(test)]
 mod content;

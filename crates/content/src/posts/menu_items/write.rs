@@ -4,6 +4,7 @@ use contract::rest::{Refusal, Reply, Stop, clean};
 use frame::dates::Moment;
 use frame::{Call, text};
 use serde_json::{Value, json};
+use site_rows::autosave;
 use site_rows::post::{self, PostRow};
 use site_rows::term::{self, TermFilter};
 use types::{Capability, Error};
@@ -53,6 +54,7 @@ pub(super) fn delete(entries: &Entries, call: &mut Call<'_>) -> Result<Reply, St
     }
     let (previous, _) = prepare(entries, call, &row, "edit")?;
     post::delete(call.conn()?, row.post_id)?;
+    autosave::delete_of(call.conn()?, row.post_id)?;
     Ok(Reply::new(json!({ "deleted": true, "previous": previous })))
 }
 
