@@ -18,7 +18,7 @@ pub mod proxy;
 pub mod xml;
 
 pub use endpoint::{Endpoint, Format};
-pub(crate) use html::{decoded, escaped as html_text};
+pub(crate) use html::decoded;
 pub use local::{Author, LocalPage, SizeMax, Thumbnail, describe, describe_link};
 pub use proxy::{ProxyFault, ProxyRequest, proxy};
 

@@ -241,7 +241,7 @@ impl Template {
             "theme": self.theme,
             "content": {
                 "raw": self.content(),
-                "block_version": i64::from(render::has_blocks(self.content())),
+                "block_version": i64::from(frame::text::blocks::has_blocks(self.content())),
             },
             "slug": self.slug,
             "source": if row.is_some() { "custom" } else { "theme" },

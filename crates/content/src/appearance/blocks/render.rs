@@ -13,10 +13,10 @@ use site_rows::post::{self, PostFilter, PostOrder, PostRow, TermCondition};
 use site_rows::term::{self, TermFilter, TermOrder, TermRow};
 use types::{Error, Result};
 
-use crate::oembed::html_text;
 use crate::posts::kind::{PAGE, POST};
 use crate::posts::taxonomy::{ALL_TAXONOMIES, Taxonomy};
 use crate::posts::{is_publicly_viewable, permalink, records, status, term_link};
+use frame::text::escaped;
 
 /// The blocks that can be rendered.
 #[cfg(test)]
@@ -78,7 +78,7 @@ pub(super) fn block(
 }
 
 fn link(address: &str, text: &str) -> String {
-    format!("<a href=\"{}\">{text}</a>", html_text(address))
+    format!("<a href=\"{}\">{text}</a>", escaped(address))
 }
 
 /// A heading of a level; zero is a paragraph.
@@ -91,13 +91,13 @@ fn headed(level: i64, class: &str, inner: &str) -> String {
 }
 
 fn site_title(call: &Call<'_>, told: &Attributes) -> String {
-    let name = html_text(&call.options().text("blogname"));
+    let name = escaped(&call.options().text("blogname"));
     let inner = if told.flag("isLink") { link(&call.visit.page("/"), &name) } else { name.clone() };
     headed(told.number("level", 1), "wp-block-site-title", &inner)
 }
 
 fn tagline(call: &Call<'_>, told: &Attributes) -> String {
-    let text = html_text(&call.options().text("blogdescription"));
+    let text = escaped(&call.options().text("blogdescription"));
     headed(told.number("level", 0), "wp-block-site-tagline", &text)
 }
 
@@ -257,7 +257,7 @@ fn post_entry(call: &mut Call<'_>, row: &PostRow, told: &Attributes) -> Result<S
     let mut entry = link(&address, &render::title(&row.title));
     if told.flag("displayPostDate") {
         let (written, shown) = (dates::written(row.date), dates::long(call.options(), row.date));
-        let _ = write!(entry, "<time datetime=\"{written}\">{}</time>", html_text(&shown));
+        let _ = write!(entry, "<time datetime=\"{written}\">{}</time>", escaped(&shown));
     }
     if told.flag("displayPostContent") {
         let words = usize::try_from(told.number("excerptLength", 55)).unwrap_or(0);
@@ -291,9 +291,9 @@ fn latest_comments(call: &mut Call<'_>, told: &Attributes) -> Result<String, Err
         let address = permalink(call.conn()?, visit, &item)?;
         let address = format!("{address}#comment-{}", row.comment_id);
         let mut entry =
-            format!("{}: {}", html_text(&row.author), link(&address, &render::title(&item.title)));
+            format!("{}: {}", escaped(&row.author), link(&address, &render::title(&item.title)));
         if told.text("displayContent") != "none" {
-            let _ = write!(entry, "<p>{}</p>", html_text(&render::plain_text(&row.content)));
+            let _ = write!(entry, "<p>{}</p>", escaped(&render::plain_text(&row.content)));
         }
         items.push(entry);
     }
@@ -324,10 +324,10 @@ fn pages(call: &mut Call<'_>, told: &Attributes) -> Result<String, Error> {
 fn search(call: &Call<'_>, told: &Attributes) -> String {
     let or = |name: &str, usual: &str| {
         let text = told.text(name);
-        html_text(if text.is_empty() { usual } else { text })
+        escaped(if text.is_empty() { usual } else { text })
     };
     let (label, button) = (or("label", "Search"), or("buttonText", "Search"));
-    let (action, hint) = (html_text(&call.visit.page("/")), or("placeholder", ""));
+    let (action, hint) = (escaped(&call.visit.page("/")), or("placeholder", ""));
     format!(
         "<form role=\"search\" method=\"get\" action=\"{action}\" class=\"wp-block-search\">\
          <label>{label} <input type=\"search\" name=\"s\" placeholder=\"{hint}\"></label>\

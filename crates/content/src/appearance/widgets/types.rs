@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use frame::text;
 use serde_json::{Map, Value, json};
 
-use crate::oembed::html_text;
+use frame::text::escaped;
 
 /// How a setting is entered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -131,7 +131,7 @@ impl WidgetType {
         let shown = fields.into_iter().map(|(name, field)| {
             let value = settings.get(name);
             let text = value.and_then(contract::rest::loose::scalar_text).unwrap_or_default();
-            let text = html_text(&text);
+            let text = escaped(&text);
             let at = format!(
                 "id=\"widget-{id}-{number}-{name}\" name=\"widget-{id}[{number}][{name}]\""
             );
@@ -172,7 +172,7 @@ impl WidgetType {
         let mut html = String::new();
         let title = text("title");
         if !title.is_empty() {
-            let _ = write!(html, "<h2 class=\"widgettitle\">{}</h2>", html_text(title));
+            let _ = write!(html, "<h2 class=\"widgettitle\">{}</h2>", escaped(title));
         }
         let content = match self.id {
             "text" if settings.get("filter") == Some(&json!(true)) => {
