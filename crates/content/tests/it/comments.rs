@@ -104,7 +104,9 @@ fn nobody_speaks_for_others_or_at_another_time() {
     let mut site = TestSite::new();
     site.user("reader", Role::Subscriber);
     let open = post(&site, &json!({}));
-    make(&site, COMMENTS, ADMIN, &json!({ "post": open, "content": "Known" }));
+    let earlier = "2024-01-02T00:00:00";
+    let known = json!({ "post": open, "content": "Known", "date": earlier });
+    make(&site, COMMENTS, ADMIN, &known);
     let known = site.get(&format!("{COMMENTS}?context=edit"), ADMIN).json[0].clone();
     let made = make(
         &site,
