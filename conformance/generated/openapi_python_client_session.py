@@ -6,6 +6,7 @@ status 1.
 """
 
 import base64
+import datetime
 import json
 import pathlib
 import sys
@@ -65,7 +66,8 @@ def onboards_a_merchant_and_reads_it_back():
 
 
 def reads_a_report():
-    read = revenue.sync(client=SHOP, after="2020-01-01T00:00:00", before="2030-01-01T00:00:00")
+    after, before = datetime.datetime(2020, 1, 1), datetime.datetime(2030, 1, 1)
+    read = revenue.sync(client=SHOP, after=after, before=before)
     assert read.totals.orders_count > 0 and read.intervals, read
 
 

@@ -25,7 +25,9 @@ pub(super) fn make(folder: &Path) -> Result<()> {
     if fs::read_to_string(&stamp).is_ok_and(|made| made == wanted) {
         return Ok(());
     }
-    for old in ["openapi-typescript", "hey-api", "orval", "js"] {
+    let packages = INTERFACES.iter().map(|interface| format!("{interface}_client"));
+    let others = ["openapi-typescript", "hey-api", "orval", "js"].map(str::to_owned);
+    for old in packages.chain(others) {
         let old = folder.join(old);
         if old.is_dir() {
             fs::remove_dir_all(&old).with_context(|| format!("cannot clear {}", old.display()))?;

@@ -248,7 +248,7 @@ fn request_body<O>(
     let schema = if matches!(told.endpoint.answers.shape, Shape::Batch(_)) {
         let mut changed = fields.clone();
         changed.insert(String::from("id"), json!({ "type": ["integer", "string"] }));
-        let created = named("input", object(fields));
+        let created = named("input in batch", object(fields));
         let changed = named("update in batch", object(changed));
         named("batch", groups(&created, &changed))
     } else if told.endpoint.verbs.contains(&Verb::Put) {

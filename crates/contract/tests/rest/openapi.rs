@@ -133,6 +133,8 @@ fn parameters_are_where_requests_have_them() {
     assert_eq!(groups.keys().collect::<Vec<_>>(), ["create", "update", "delete"]);
     let changed = json!({ "$ref": "#/components/schemas/ToyV1NoteUpdateInBatch" });
     assert_eq!(groups["update"]["items"], changed);
+    let created = json!({ "$ref": "#/components/schemas/ToyV1NoteInputInBatch" });
+    assert_eq!(groups["create"]["items"], created);
 }
 
 #[test]

@@ -159,10 +159,11 @@ impl<O> Told<'_, O> {
         components.reference(namespace, title, below, schema)
     }
 
-    /// What the operation is about: the title of its items, or where they have none its path.
+    /// What the operation is about: the title of the items that it answers with, or else its path.
     pub(super) fn subject(&self) -> String {
         let item = match &self.endpoint.answers.shape {
             Shape::Batch(document) | Shape::One(document) => Some(document),
+            Shape::Like(_) => None,
             _ => self.route.item.as_ref(),
         };
         let below = self.path.trim_start_matches('/');

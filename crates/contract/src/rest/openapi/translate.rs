@@ -121,8 +121,8 @@ fn instead(old: &Map<String, Value>, shown: &Value) -> Value {
     schema(&Value::Object(whole), Side::Answer)
 }
 
-/// Where each alternative says its own type, the types of all are not said again: a reader would take
-/// them for further alternatives.
+/// Where each alternative says its own type, the types of all are not said again: a reader would
+/// take them for further alternatives.
 fn drop_repeated_type(new: &mut Map<String, Value>) {
     let names = |types: &Value| match types {
         Value::Array(names) => names.clone(),
