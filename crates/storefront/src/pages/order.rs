@@ -20,7 +20,7 @@ use super::cart::chosen;
 use super::checkout::{Method, methods};
 use super::path::ACCOUNT;
 use super::shop_request::ShopRequest;
-use super::values::{amount, is_some_amount, list, number, plain_text, settled, text};
+use super::values::{amount, is_some_amount, list, number, part, plain_text, settled, text};
 use crate::address::Side;
 
 const RECEIVED: &str = "page:order-received";
@@ -186,7 +186,7 @@ impl ShopRequest<'_> {
         });
         let said = self.ask(Verb::Post, &format!("/checkout/{id}"), Some(body)).await;
         if said.is_fine() {
-            let url = text(&said.json["payment_result"], "redirect_url");
+            let url = text(part(&said.json, "payment_result"), "redirect_url");
             return Ok(WebAnswer::redirect(PAY, url));
         }
         let known = |_: Side| Value::Null;
