@@ -1,5 +1,6 @@
-//! What search engines read of a page: the way to it, and the product with its price, as linked data
-//! of schema.org. **The text cannot end its element**: the signs that could are written as escapes.
+//! What search engines read of a page: the way to it, and the product with its price, as linked
+//! data of schema.org. **The text cannot end its element**: the signs that could are written as
+//! escapes.
 
 use frame::Visit;
 use serde_json::{Map, Value, json};

@@ -1,6 +1,6 @@
-//! Pages of one order: that it was received, and how it is paid. **Whoever knows the order's key may
-//! read them**, so they hold no more than a bill does: no address, no e-mail. An order of a customer
-//! is paid by that customer only.
+//! Pages of one order: that it was received, and how it is paid. **Whoever knows the order's key
+//! may read them**, so they hold no more than a bill does: no address, no e-mail. An order of a
+//! customer is paid by that customer only.
 
 use askama::Template;
 use commerce::gateways;
