@@ -96,7 +96,7 @@ impl PageRequest<'_> {
             PagePath::NoKeyGrant => Ok(Some(self.not_found())),
             PagePath::Feed { of, format } => self.feed(of, *format).await,
             PagePath::Robots => Ok(Some(self.robots())),
-            PagePath::Icon => Ok(Some(self.icon())),
+            PagePath::Icon => Ok(Some(WebAnswer::icon())),
             PagePath::Discovery => self.discovery(),
             PagePath::SitemapMoved => Ok(Some(self.sitemap_moved())),
             PagePath::SitemapIndex => self.sitemap_index().await,

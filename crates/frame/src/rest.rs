@@ -206,8 +206,8 @@ impl Site {
         }
     }
 
-    /// Answers what a page asks the REST interface for, as the one whom the visit names. The path may
-    /// carry a query string; `json` is the body.
+    /// Answers what a page asks the REST interface for, as the one whom the visit names. The path
+    /// may carry a query string; `json` is the body.
     pub async fn ask_as(
         self: &Arc<Self>,
         visit: &Arc<Visit>,

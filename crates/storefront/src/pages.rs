@@ -2,9 +2,9 @@
 //! need no script: every change is a form, answered with a redirection.
 //!
 //! **A page is a rendering**: what is in a cart, what it comes to and whether it can be ordered is
-//! asked of the Store API within the process ([`shop_request`]), so that both always agree. Text of
-//! the shop and of its buyers is escaped by the templates. What is no page of the shop is left to the
-//! site's own.
+//! asked of the Store API within the process ([`shop_request`]), so that both always agree. Text
+//! of the shop and of its buyers is escaped by the templates. What is no page of the shop is left
+//! to the site's own.
 
 mod account;
 mod address_form;

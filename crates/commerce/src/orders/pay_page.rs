@@ -1,4 +1,5 @@
-//! Where an order is paid for: the address that `payment_url` tells, for whoever knows the order's key.
+//! Where an order is paid for: the address that `payment_url` tells, for whoever knows the order's
+//! key.
 
 use frame::Options;
 

@@ -26,6 +26,17 @@ impl WebAnswer {
         Self { kind: "page:fault", status, headers, body: format!("{text}\n"), user_id: None }
     }
 
+    /// The mark of the site, which a browser may keep for a day.
+    pub(super) fn icon() -> Self {
+        let headers = vec![
+            ("content-type", String::from("image/svg+xml")),
+            ("cache-control", String::from("public, max-age=86400")),
+            ("x-content-type-options", String::from("nosniff")),
+        ];
+        let body = pages::masthead::ICON.to_owned();
+        Self { kind: "page:icon", status: 200, headers, body, user_id: None }
+    }
+
     /// Sends the browser elsewhere, this once.
     pub fn redirect(kind: &'static str, location: &str) -> Self {
         let headers = vec![

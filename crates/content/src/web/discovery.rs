@@ -1,5 +1,5 @@
-//! What programs that write to a site look for first: which interfaces it has, as a document of Really
-//! Simple Discovery. It tells of the REST interface, and of no other.
+//! What programs that write to a site look for first: which interfaces it has, as a document of
+//! Really Simple Discovery. It tells of the REST interface, and of no other.
 
 use types::Result;
 

@@ -1,5 +1,5 @@
-//! What a search of the whole site finds: posts, pages and what crates above keep. It asks the search
-//! of the REST interface, so that both find the same.
+//! What a search of the whole site finds: posts, pages and what crates above keep. It asks the
+//! search of the REST interface, so that both find the same.
 
 use contract::rest::{Verb, form};
 use frame::pages::{Address, Link};

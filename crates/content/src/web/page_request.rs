@@ -130,17 +130,6 @@ impl<'a> PageRequest<'a> {
         WebAnswer { kind: "page:theme", status: 200, headers, body, user_id: None }
     }
 
-    /// The mark of the site, which a browser may keep for a day.
-    pub(super) fn icon(&self) -> WebAnswer {
-        let headers = vec![
-            ("content-type", String::from("image/svg+xml")),
-            ("cache-control", String::from("public, max-age=86400")),
-            ("x-content-type-options", String::from("nosniff")),
-        ];
-        let body = pages::masthead::ICON.to_owned();
-        WebAnswer { kind: "page:icon", status: 200, headers, body, user_id: None }
-    }
-
     /// Tells the browser where the page is for good.
     pub fn moved(&self, kind: &'static str, location: &str) -> WebAnswer {
         let headers = vec![

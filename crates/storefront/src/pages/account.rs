@@ -20,7 +20,7 @@ use super::address_form::{self, Faults, Field};
 use super::order::OrderView;
 use super::path::ACCOUNT;
 use super::shop_request::ShopRequest;
-use super::values::settled;
+use super::values::{part, settled};
 use crate::address::{self as addresses, Email, Side};
 use crate::cart::state::default_addresses;
 use crate::checkout::missing_fields;
@@ -269,8 +269,8 @@ impl ShopRequest<'_> {
             site: self.page.masthead(),
             menu: self.menu(),
             order: OrderView::of(self.options(), &order, &body),
-            billing: address_form::lines(&body["billing_address"]),
-            shipping: address_form::lines(&body["shipping_address"]),
+            billing: address_form::lines(part(&body, "billing_address")),
+            shipping: address_form::lines(part(&body, "shipping_address")),
         };
         Ok(Some(self.private((KIND, 200), rendered(&page))))
     }

@@ -7,7 +7,7 @@ use content::web::Fields;
 use frame::Options;
 use serde_json::{Map, Value, json};
 
-use super::values::{Choice, list, text};
+use super::values::{Choice, list, part, text};
 use crate::address::Side;
 
 /// The fields in the order in which they are asked for, with what browsers fill in.
@@ -69,19 +69,20 @@ impl Faults {
     /// Reads a refusal of the Store API that tells of addresses; `known` gives the country.
     pub(super) fn read(refusal: &Value, options: &Options, known: &dyn Fn(Side) -> Value) -> Self {
         let mut faults = Self::default();
-        let data = &refusal["data"];
+        let data = part(refusal, "data");
         for side in [Side::Billing, Side::Shipping] {
-            let detail = &data["details"][side.param()];
+            let detail = part(part(data, "details"), side.param());
             if let Some(field) = field_of(text(detail, "code")) {
                 let name = format!("{}_{field}", prefix(side));
                 faults.fields.push((name, text(detail, "message").to_owned()));
             }
             let country = text(&known(side), "country").to_owned();
-            for message in list(&data["errors"], prefix(side)).iter().filter_map(Value::as_str) {
+            for message in list(part(data, "errors"), prefix(side)).iter().filter_map(Value::as_str)
+            {
                 faults.add_missing(options, (side, &country), message);
             }
         }
-        if text(&data["params"], "payment_method") != "" {
+        if !text(part(data, "params"), "payment_method").is_empty() {
             faults.fields.push((String::from("payment_method"), String::from(NO_METHOD)));
         }
         match text(refusal, "code") {

@@ -15,7 +15,7 @@ use super::address_form::{self, Faults, Field};
 use super::cart::{chosen, rates, totals};
 use super::path::{ACCOUNT, CART, CHECKOUT};
 use super::shop_request::ShopRequest;
-use super::values::{Choice, Said, flag, list, number, plain_text, text};
+use super::values::{Choice, Said, flag, list, number, part, plain_text, text};
 use crate::address::Side;
 
 const KIND: &str = "page:checkout";
@@ -24,6 +24,7 @@ const CHANGED: &str = "The total has changed; check it and place the order again
 
 #[derive(Template)]
 #[template(path = "shop/checkout.html")]
+#[expect(clippy::struct_excessive_bools, reason = "what a template asks is yes or no")]
 struct CheckoutPage<'a> {
     site: Masthead<'a>,
     csrf: String,
@@ -138,12 +139,12 @@ impl ShopRequest<'_> {
         if fields.has("update_totals") {
             return Ok(self.redirect(KIND, &format!("{CHECKOUT}/")));
         }
-        if text(&cart["totals"], "total_price") != fields.text("total") {
+        if text(part(&cart, "totals"), "total_price") != fields.text("total") {
             return Ok(self.checkout_page(409, &cart, &typed, &Faults::general(CHANGED)));
         }
         let said = self.ask(Verb::Post, "/checkout", Some(typed.order())).await;
         if said.is_fine() {
-            let url = text(&said.json["payment_result"], "redirect_url");
+            let url = text(part(&said.json, "payment_result"), "redirect_url");
             return Ok(WebAnswer::redirect(KIND, url));
         }
         let cart = self.ask(Verb::Get, "/cart", None).await.json;
@@ -156,7 +157,8 @@ impl ShopRequest<'_> {
             Side::Shipping => typed.shipping.clone(),
         };
         let mut faults = Faults::read(&said.json, self.options(), &known);
-        let removed = said.json["data"]["removed_coupons"].as_object().into_iter().flatten();
+        let removed =
+            part(part(&said.json, "data"), "removed_coupons").as_object().into_iter().flatten();
         faults.general.extend(removed.filter_map(|(_, reason)| reason.as_str()).map(String::from));
         self.checkout_page(said.status, cart, typed, &faults)
     }
@@ -191,7 +193,7 @@ impl ShopRequest<'_> {
             rates: rates(cart),
             lines: lines.collect(),
             totals: totals(cart),
-            total: text(&cart["totals"], "total_price").to_owned(),
+            total: text(part(cart, "totals"), "total_price").to_owned(),
             needs_payment: flag(cart, "needs_payment"),
             methods: methods(options, &typed.method),
             method_error: faults.of("payment_method"),
@@ -221,7 +223,7 @@ struct Typed {
 impl Typed {
     /// From a cart and its checkout, as the Store API shows them.
     fn kept(cart: &Value, checkout: &Value) -> Self {
-        let (billing, shipping) = (&cart["billing_address"], &cart["shipping_address"]);
+        let (billing, shipping) = (part(cart, "billing_address"), part(cart, "shipping_address"));
         let differs = |(name, value): (&String, &Value)| billing.get(name) != Some(value);
         let ships_elsewhere = shipping.as_object().is_some_and(|own| own.iter().any(differs));
         Self {

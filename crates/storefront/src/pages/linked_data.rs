@@ -1,5 +1,6 @@
-//! What search engines read of a page: the way to it, and the product with its price, as linked data
-//! of schema.org. **The text cannot end its element**: the signs that could are written as escapes.
+//! What search engines read of a page: the way to it, and the product with its price, as linked
+//! data of schema.org. **The text cannot end its element**: the signs that could are written as
+//! escapes.
 
 use frame::Visit;
 use serde_json::{Map, Value, json};
@@ -84,14 +85,18 @@ fn offer(visit: &Visit, product: &Value) -> Option<Value> {
     }
     let until = format!("{}-12-31", year(visit) + 1);
     let with_tax = visit.options.is_on("woocommerce_prices_include_tax");
-    let specification = |price: String| {
-        json!({
+    let specification = |price: String, kind: Option<&str>| {
+        let mut members = json!({
             "@type": "UnitPriceSpecification",
             "price": price,
             "priceCurrency": text(prices, "currency_code"),
             "validThrough": until,
             "valueAddedTaxIncluded": with_tax,
-        })
+        });
+        if let (Some(kind), Some(members)) = (kind, members.as_object_mut()) {
+            members.insert(String::from("priceType"), json!(format!("{CONTEXT}{kind}")));
+        }
+        members
     };
     let range = prices.get("price_range").filter(|range| range.is_object());
     let (price, on_sale) = (plain_price(prices, "price"), flag(product, "on_sale"));
@@ -106,16 +111,13 @@ fn offer(visit: &Visit, product: &Value) -> Option<Value> {
         add("highPrice", json!(high));
         add("offerCount", json!(count));
         if on_sale {
-            let mut sale = specification(low);
-            sale["priceType"] = json!(format!("{CONTEXT}SalePrice"));
-            add("priceSpecification", json!([sale]));
+            add("priceSpecification", json!([specification(low, Some("SalePrice"))]));
         }
     } else {
-        let mut specifications = vec![specification(price.clone())];
+        let mut specifications = vec![specification(price.clone(), None)];
         if on_sale {
-            let mut regular = specification(plain_price(prices, "regular_price"));
-            regular["priceType"] = json!(format!("{CONTEXT}ListPrice"));
-            specifications.push(regular);
+            let regular = plain_price(prices, "regular_price");
+            specifications.push(specification(regular, Some("ListPrice")));
         }
         add("@type", json!("Offer"));
         add("priceSpecification", json!(specifications));

@@ -1,6 +1,6 @@
-//! Pages of one order: that it was received, and how it is paid. **Whoever knows the order's key may
-//! read them**, so they hold no more than a bill does: no address, no e-mail. An order of a customer
-//! is paid by that customer only.
+//! Pages of one order: that it was received, and how it is paid. **Whoever knows the order's key
+//! may read them**, so they hold no more than a bill does: no address, no e-mail. An order of a
+//! customer is paid by that customer only.
 
 use askama::Template;
 use commerce::gateways;
@@ -20,7 +20,7 @@ use super::cart::chosen;
 use super::checkout::{Method, methods};
 use super::path::ACCOUNT;
 use super::shop_request::ShopRequest;
-use super::values::{amount, is_some_amount, list, number, plain_text, settled, text};
+use super::values::{amount, is_some_amount, list, number, part, plain_text, settled, text};
 use crate::address::Side;
 
 const RECEIVED: &str = "page:order-received";
@@ -186,7 +186,7 @@ impl ShopRequest<'_> {
         });
         let said = self.ask(Verb::Post, &format!("/checkout/{id}"), Some(body)).await;
         if said.is_fine() {
-            let url = text(&said.json["payment_result"], "redirect_url");
+            let url = text(part(&said.json, "payment_result"), "redirect_url");
             return Ok(WebAnswer::redirect(PAY, url));
         }
         let known = |_: Side| Value::Null;

@@ -1,7 +1,7 @@
 //! The page of a product, with the form that puts it into the cart.
 //!
-//! The form has no token: it is judged by where the browser says that it comes from, and a cart that
-//! another site's page would fill is not the reader's, whose cookie stays at home.
+//! The form has no token: it is judged by where the browser says that it comes from, and a cart
+//! that another site's page would fill is not the reader's, whose cookie stays at home.
 
 use askama::Template;
 use content::pages::{Masthead, Policy, rendered};

@@ -1,5 +1,5 @@
-//! Where one request for a page of the shop is answered: who reads, what the Store API says to them,
-//! and the proof that a form is one of ours.
+//! Where one request for a page of the shop is answered: who reads, what the Store API says to
+//! them, and the proof that a form is one of ours.
 
 use std::sync::Arc;
 

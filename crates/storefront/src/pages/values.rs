@@ -48,6 +48,11 @@ pub(super) fn settled<T>(outcome: Result<T, Stop>) -> types::Result<Option<T>> {
     }
 }
 
+/// A member, or null.
+pub(super) fn part<'v>(value: &'v Value, name: &str) -> &'v Value {
+    value.get(name).unwrap_or(&Value::Null)
+}
+
 /// A member that is a text, or nothing.
 pub(super) fn text<'v>(value: &'v Value, name: &str) -> &'v str {
     value.get(name).and_then(Value::as_str).unwrap_or_default()
