@@ -212,6 +212,7 @@ fn jobs_outlive_a_killed_server(desk: ShopDesk) -> ShopDesk {
 fn packages_are_plugins_and_themes_of_the_site(desk: &ShopDesk) {
     let plugins = "/wp/v2/plugins";
     let path = format!("{plugins}/ledger/ledger");
+    desk.send("DELETE", "/boardwalk/v1/plugins/ledger", &json!({}));
     let made = desk.send("POST", plugins, &json!({ "slug": "ledger" }));
     assert_eq!(made.status, 201, "{}", made.text());
     assert_eq!(made.json().unwrap()["status"], json!("inactive"));

@@ -100,14 +100,8 @@ impl Reply {
             Body::Text { text, .. } => Value::String(text),
             Body::File { .. } | Body::Nothing => Value::Null,
         };
-        if let Some(links) = self.links.into_value() {
-            // Of an item none of whose fields is wanted, an empty list is left.
-            if body.as_array().is_some_and(Vec::is_empty) {
-                body = Value::Object(Map::new());
-            }
-            if let Value::Object(members) = &mut body {
-                members.insert(String::from("_links"), links);
-            }
+        if let (Value::Object(members), Some(links)) = (&mut body, self.links.into_value()) {
+            members.insert(String::from("_links"), links);
         }
         (self.status, self.headers, body)
     }

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
+use contract::rest::loose;
 use db::filter::{Direction, Page};
 use frame::text::render;
 use frame::{Call, dates};
@@ -40,15 +41,14 @@ const DATED_MAX: i64 = 5_000;
 pub(super) struct Attributes(pub(super) Map<String, Value>);
 
 impl Attributes {
+    // In a query everything is a text.
     fn flag(&self, name: &str) -> bool {
-        self.0.get(name).and_then(Value::as_bool).unwrap_or(false)
+        self.0.get(name).is_some_and(loose::to_bool)
     }
 
     fn number(&self, name: &str, usual: i64) -> i64 {
-        self.0
-            .get(name)
-            .and_then(Value::as_f64)
-            .map_or(usual, |number| contract::rest::loose::to_int(&Value::from(number)))
+        let given = self.0.get(name).filter(|value| loose::numeric(value).is_some());
+        given.map_or(usual, loose::to_int)
     }
 
     fn text(&self, name: &str) -> &str {
