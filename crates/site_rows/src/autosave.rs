@@ -37,21 +37,14 @@ statements! {
 /// Keeps what a user typed instead of what they typed before, and returns the number of it.
 pub fn put(conn: &mut dyn Conn, autosave: &AutosaveRow) -> Result<i64> {
     let mut known = of_post(conn, autosave.post_id)?.into_iter();
-    match known.find(|row| row.author_id == autosave.author_id) {
-        Some(known) => {
-            let autosave_id = known.autosave_id;
-            conn.update_existing(
-                &AUTOSAVE_UPDATE,
-                &AutosaveRow { autosave_id, ..autosave.clone() },
-            )?;
-            Ok(autosave_id)
-        }
-        None => {
-            let autosave_id = post::take_id(conn)?;
-            conn.insert_as(&AUTOSAVE_INSERT, autosave, autosave_id)?;
-            Ok(autosave_id)
-        }
+    if let Some(known) = known.find(|row| row.author_id == autosave.author_id) {
+        let autosave_id = known.autosave_id;
+        conn.update_existing(&AUTOSAVE_UPDATE, &AutosaveRow { autosave_id, ..autosave.clone() })?;
+        return Ok(autosave_id);
     }
+    let autosave_id = post::take_id(conn)?;
+    conn.insert_as(&AUTOSAVE_INSERT, autosave, autosave_id)?;
+    Ok(autosave_id)
 }
 
 /// The autosaves of an item, the latest first.

@@ -148,9 +148,8 @@ impl BlockType {
     }
 
     fn fields(&self) -> Value {
-        let listed = |map: &Map<String, Value>| match map.is_empty() {
-            true => json!([]),
-            false => Value::Object(map.clone()),
+        let listed = |map: &Map<String, Value>| {
+            if map.is_empty() { json!([]) } else { Value::Object(map.clone()) }
         };
         let none: [&str; 0] = [];
         json!({

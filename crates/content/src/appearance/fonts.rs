@@ -386,7 +386,7 @@ fn update_family(fonts: &Fonts, call: &mut Call<'_>) -> Result<Reply, Stop> {
             format!("{}[slug] cannot be changed.", fonts.settings),
         ));
     }
-    row.title = text_of(&settings, "name").to_owned();
+    text_of(&settings, "name").clone_into(&mut row.title);
     row.content = Value::Object(settings).to_string();
     let now = Moment::at(call.options(), call.now());
     (row.modified, row.modified_gmt) = (now.local, now.gmt);

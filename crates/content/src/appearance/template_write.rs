@@ -109,7 +109,7 @@ fn store(call: &mut Call<'_>, template: Template) -> Result<Template, Stop> {
     (row.modified, row.modified_gmt) = (now.local, now.gmt);
     set_texts(call, &mut row);
     if let Some(status) = call.params.text("status") {
-        row.status = status.to_owned();
+        status.clone_into(&mut row.status);
     }
     if let Some(author) = call.params.int("author").filter(|author| *author != 0) {
         if user::get(call.conn()?, author)?.is_none() {

@@ -209,9 +209,10 @@ fn prepare(
 /// The item's page, with a proof of who looks at what is not published.
 fn preview_link(call: &mut Call<'_>, kind: &Kind, row: &PostRow) -> Result<String, Error> {
     let visit = call.visit;
-    let address = match status::is_public(&row.status) {
-        true => address::permalink(call.conn()?, visit, row)?,
-        false => address::plain_link(visit, kind, row),
+    let address = if status::is_public(&row.status) {
+        address::permalink(call.conn()?, visit, row)?
+    } else {
+        address::plain_link(visit, kind, row)
     };
     let holder = Holder { user_id: call.user_id(), session: &[] };
     let action = format!("post_preview_{}", row.post_id);

@@ -19,6 +19,9 @@ use super::kind::Kind;
 use super::schema::{ALL, FULL};
 use super::{permit, schema};
 
+/// Finds the item that a parameter names, or refuses what names none.
+type Find = fn(&mut Call<'_>, &Kind, &str, fn() -> Refusal) -> Result<PostRow, Stop>;
+
 /// How items of a kind are named in paths.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Naming {
@@ -27,7 +30,7 @@ pub(crate) struct Naming {
     /// A name as a parameter.
     pub(crate) schema: fn() -> Schema,
     /// The item that a parameter names, or the refusal of what names none.
-    pub(crate) find: fn(&mut Call<'_>, &Kind, &str, fn() -> Refusal) -> Result<PostRow, Stop>,
+    pub(crate) find: Find,
     pub(crate) name: fn(&PostRow) -> String,
 }
 

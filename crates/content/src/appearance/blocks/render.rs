@@ -114,8 +114,12 @@ fn published(kind: &str, limit: i64) -> PostFilter {
 }
 
 fn listed(class: &str, items: &[String]) -> String {
-    let items: String = items.iter().map(|item| format!("<li>{item}</li>")).collect();
-    format!("<ul class=\"{class}\">{items}</ul>")
+    let mut html = format!("<ul class=\"{class}\">");
+    for item in items {
+        let _ = write!(html, "<li>{item}</li>");
+    }
+    html.push_str("</ul>");
+    html
 }
 
 fn nothing(class: &str, message: &str) -> String {

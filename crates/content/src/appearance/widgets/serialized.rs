@@ -1,6 +1,8 @@
 //! Settings of widgets in the form in which clients hand them around: a text that old programs made
 //! of their values, in base64, with a hash that tells whether this site wrote it.
 
+use std::fmt::Write as _;
+
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use serde_json::{Map, Value};
@@ -34,11 +36,11 @@ pub(super) fn decode(vault: &Vault, encoded: &str, stated: &str) -> Option<Map<S
 }
 
 fn write_text(text: &mut String, value: &str) {
-    text.push_str(&format!("s:{}:\"{value}\";", value.len()));
+    let _ = write!(text, "s:{}:\"{value}\";", value.len());
 }
 
 fn write_map(text: &mut String, map: &Map<String, Value>) {
-    text.push_str(&format!("a:{}:{{", map.len()));
+    let _ = write!(text, "a:{}:{{", map.len());
     for (name, value) in map {
         write_text(text, name);
         write_value(text, value);
@@ -50,13 +52,17 @@ fn write_value(text: &mut String, value: &Value) {
     match value {
         Value::Null => text.push_str("N;"),
         Value::Bool(flag) => text.push_str(if *flag { "b:1;" } else { "b:0;" }),
-        Value::Number(number) if number.is_i64() => text.push_str(&format!("i:{number};")),
-        Value::Number(number) => text.push_str(&format!("d:{number};")),
+        Value::Number(number) if number.is_i64() => {
+            let _ = write!(text, "i:{number};");
+        }
+        Value::Number(number) => {
+            let _ = write!(text, "d:{number};");
+        }
         Value::String(string) => write_text(text, string),
         Value::Array(items) => {
-            text.push_str(&format!("a:{}:{{", items.len()));
+            let _ = write!(text, "a:{}:{{", items.len());
             for (place, item) in items.iter().enumerate() {
-                text.push_str(&format!("i:{place};"));
+                let _ = write!(text, "i:{place};");
                 write_value(text, item);
             }
             text.push('}');
