@@ -95,7 +95,7 @@ static STAGES: &[Stage] = &[
         about: "Unit and integration tests on both database engines; tidy rules",
         needs: &[Tool::Postgres],
         lane: Lane::Main,
-        run: || cargo("test --workspace --exclude fuzz --locked"),
+        run: || cargo("test --workspace --exclude fuzz --locked --no-fail-fast"),
     },
     Stage {
         name: "generated",

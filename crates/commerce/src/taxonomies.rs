@@ -287,7 +287,6 @@ impl Resource for Terms {
             order: order(params.text("orderby").unwrap_or_default()),
             direction: paging::direction(params),
             page: paging::page(call),
-            ..TermFilter::default()
         };
         let (rows, total) = term::list(call.conn()?, &filter)?;
         let mut records: Vec<Term> = rows.into_iter().map(Term::from).collect();

@@ -1,5 +1,5 @@
-//! What the clients of other products look at before they ask for more: the versions of the products
-//! whose clients this site serves, and names that they know.
+//! What the clients of other products look at before they ask for more: the versions of the
+//! products whose clients this site serves, and names that they know.
 
 /// Of the shop's family of routes.
 pub const SHOP: &str = "10.9.4";

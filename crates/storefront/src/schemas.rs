@@ -2,12 +2,12 @@
 //!
 //! A line is a field: its name, its type and what it is about, such as
 //! `low_stock_remaining: integer|null = Stock left.`; the fields of an object are below it, two
-//! blanks further in. `array<object>` is a list of such objects, `string:uri` a text of that format,
-//! and `(1)` behind a type the default. A word alone stands for fields that several items have.
-//! Fields are shown and never taken, in every context; a type with `!` behind it is that of a field
-//! which a checkout wants, one with `?` that of a field which may be null although clients know it
-//! otherwise. Of two types with a slash between them the first is published, and answers have the
-//! second.
+//! blanks further in. `array<object>` is a list of such objects, `string:uri` a text of that
+//! format, and `(1)` behind a type the default. A word alone stands for fields that several items
+//! have. Fields are shown and never taken, in every context; a type with `!` behind it is that of a
+//! field which a checkout wants, one with `?` that of a field which may be null although clients
+//! know it otherwise. Of two types with a slash between them the first is published, and answers
+//! have the second.
 
 use contract::rest::{Item, Schema};
 use serde_json::Value;

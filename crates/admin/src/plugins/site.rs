@@ -52,8 +52,7 @@ pub(super) fn routes(names: &Names, catalogue: &Arc<Catalogue>) -> Vec<Route<Act
             Reply::new(compiled.filter_by_context(fields, context)).links(links)
         }
     };
-    let (of_list, of_one, of_edit, of_delete) =
-        (show.clone(), show.clone(), show.clone(), show.clone());
+    let [of_list, of_one, of_edit, of_delete] = std::array::from_fn(|_| show.clone());
     let catalogue = Arc::clone(catalogue);
     vec![
         Route::at(&names.content, "/plugins")

@@ -1,8 +1,8 @@
-//! Fonts: collections to choose from, the families that the site has, and their faces. A family or a
-//! face is content of a kind of its own; what clients call its settings is kept as JSON.
+//! Fonts: collections to choose from, the families that the site has, and their faces. A family or
+//! a face is content of a kind of its own; what clients call its settings is kept as JSON.
 //!
-//! Faces are named by their addresses. **Files of fonts are not taken in**, and no page fetches one:
-//! the collection is of families that readers have on their own machines.
+//! Faces are named by their addresses. **Files of fonts are not taken in**, and no page fetches
+//! one: the collection is of families that readers have on their own machines.
 
 mod collection;
 mod settings;

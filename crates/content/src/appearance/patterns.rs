@@ -220,8 +220,11 @@ fn may_look_up(call: &mut Call<'_>) -> Result<(), Stop> {
 }
 
 fn categories() -> Vec<Value> {
-    let shown = |(name, label, description): &(&str, &str, &str)| json!({ "name": name, "label": label, "description": description });
-    CATEGORIES.iter().map(shown).collect()
+    let categories = CATEGORIES.iter();
+    let shown = categories.map(|(name, label, description)| {
+        json!({ "name": name, "label": label, "description": description })
+    });
+    shown.collect()
 }
 
 fn drawing((name, label, path): &(&str, &str, &str)) -> Value {

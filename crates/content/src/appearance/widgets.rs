@@ -1,5 +1,5 @@
-//! Widgets and sidebars. The theme is made of blocks and has no sidebars, so that **all widgets rest
-//! among the inactive ones**: they are kept, changed and moved, and no page shows them.
+//! Widgets and sidebars. The theme is made of blocks and has no sidebars, so that **all widgets
+//! rest among the inactive ones**: they are kept, changed and moved, and no page shows them.
 
 mod serialized;
 mod store;

@@ -29,6 +29,7 @@ fn every_page(text: &str, address: &str) -> Vec<(&'static str, String)> {
         ],
     }];
     let link = Link { text, href };
+    let error_page = ErrorPage { site, status: 404, title: text, message: text, back: Some(link) };
     let password = types::Secret::new(text.to_owned());
     vec![
         (
@@ -67,10 +68,7 @@ fn every_page(text: &str, address: &str) -> Vec<(&'static str, String)> {
                 done: Some(href),
             }),
         ),
-        (
-            "error",
-            error(&ErrorPage { site, status: 404, title: text, message: text, back: Some(link) }),
-        ),
+        ("error", error(&error_page)),
         ("front", front(&FrontPage { site, tagline: text, posts: &posts, docs: docs.pages() })),
         (
             "post",

@@ -46,13 +46,16 @@ pub(super) fn of_kind(kind: &Kind) -> Value {
         "menu_name": many,
         "name_admin_bar": one,
     });
+    let mut more = Vec::new();
     // Posts and pages have templates of more than one name.
     if !matches!(kind.name, "post" | "page") {
-        labels["template_name"] = json!(format!("Single {one_small}"));
+        more.push(("template_name", format!("Single {one_small}")));
     }
     if kind.name == "product" {
-        labels["edit"] = json!("Edit");
-        labels["parent"] = json!(format!("Parent {one_small}"));
+        more.extend([("edit", String::from("Edit")), ("parent", format!("Parent {one_small}"))]);
+    }
+    if let Some(labels) = labels.as_object_mut() {
+        labels.extend(more.into_iter().map(|(name, text)| (name.to_owned(), json!(text))));
     }
     labels
 }

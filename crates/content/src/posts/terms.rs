@@ -191,7 +191,6 @@ fn list_all(collection: &Collection, call: &mut Call<'_>) -> Result<Reply, Stop>
         order: order(params.text("orderby").unwrap_or_default()),
         direction: list::direction(params),
         page,
-        ..TermFilter::default()
     };
     let (rows, total) = term::list(call.conn()?, &wanted)?;
     let context = call.context();

@@ -7,7 +7,7 @@ pub(super) const NO_STORE: &str = "no-cache, must-revalidate, max-age=0, no-stor
 /// A date long past, for caches of another age.
 pub(super) const EXPIRED: &str = "Wed, 11 Jan 1984 05:00:00 GMT";
 
-type Headers = Vec<(&'static str, String)>;
+pub(super) type Headers = Vec<(&'static str, String)>;
 
 /// What every answer carries.
 pub(super) fn base(rest_url: &str) -> Headers {

@@ -118,14 +118,8 @@ impl Response {
 }
 
 impl Site {
-    /// Puts the reply into its wrapping and adds the headers of the interface.
-    pub(super) fn respond(
-        &self,
-        request: &Request,
-        visit: &Visit,
-        reply: Reply,
-        wrapping: &Wrapping,
-    ) -> Response {
+    /// The headers of the interface, and whether nobody may keep the reply.
+    fn head_of(&self, request: &Request, visit: &Visit, reply: &Reply) -> (headers::Headers, bool) {
         let mut out = headers::base(&visit.rest_url);
         headers::cross_origin(&mut out, request, self.settings());
         let code = match &reply.body {
@@ -141,12 +135,24 @@ impl Site {
         if request.header("origin").is_some() || anonymous_get {
             out.push(("vary", String::from("Origin")));
         }
-        if let Some(wait) = retry_after(&reply) {
+        if let Some(wait) = retry_after(reply) {
             out.push(("retry-after", wait));
         }
         if let Some(nonce) = &visit.identity.fresh_nonce {
             out.push(("x-wp-nonce", nonce.clone()));
         }
+        (out, is_private)
+    }
+
+    /// Puts the reply into its wrapping and adds the headers of the interface.
+    pub(super) fn respond(
+        &self,
+        request: &Request,
+        visit: &Visit,
+        reply: Reply,
+        wrapping: &Wrapping,
+    ) -> Response {
+        let (mut out, is_private) = self.head_of(request, visit, &reply);
         if let (Body::Prepared(document), true) = (&reply.body, wrapping.is_plain()) {
             let document = Arc::clone(document);
             return prepared(request, document, &reply, out);
@@ -159,16 +165,19 @@ impl Site {
                 set(&mut out, name, value.clone());
             }
         }
-        if let Body::Text { media_type, text } = reply.body {
-            set(&mut out, "content-type", media_type.to_owned());
-            let payload = Payload::Bytes(text.into_bytes());
-            return Response { status, headers: out, payload, route: None, user_id: None };
-        }
-        if let Body::File { media_type, bytes } = reply.body {
-            set(&mut out, "content-type", media_type.to_owned());
-            let payload = Payload::Bytes(bytes);
-            return Response { status, headers: out, payload, route: None, user_id: None };
-        }
+        let verbatim = match reply.body {
+            Body::Text { media_type, text } => Ok((media_type, text.into_bytes())),
+            Body::File { media_type, bytes } => Ok((media_type, bytes)),
+            body => Err(body),
+        };
+        let reply = match verbatim {
+            Ok((media_type, bytes)) => {
+                set(&mut out, "content-type", media_type.to_owned());
+                let payload = Payload::Bytes(bytes);
+                return Response { status, headers: out, payload, route: None, user_id: None };
+            }
+            Err(body) => Reply { body, ..reply },
+        };
         if let (Body::Written(text), true) = (&reply.body, wrapping.is_plain()) {
             let payload = Payload::Shared(Arc::clone(text));
             return Response { status, headers: out, payload, route: None, user_id: None };

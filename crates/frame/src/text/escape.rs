@@ -1,4 +1,4 @@
-//! Text in markup.
+//! Text in markup: what somebody wrote is never read as a tag or an attribute.
 
 /// The text as it may stand between tags, and within quotes of either kind.
 pub fn escaped(text: &str) -> String {

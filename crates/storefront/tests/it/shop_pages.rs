@@ -47,7 +47,7 @@ fn waiting_order(shop: &TestShop, goods: &Goods, customer: i64) -> (Value, Strin
 }
 
 /// Signs in as this user, without a password.
-fn signed_in<'s>(shop: &'s TestShop, user_id: i64) -> Browser<'s> {
+fn signed_in(shop: &TestShop, user_id: i64) -> Browser<'_> {
     let browser = Browser::new(shop);
     sign_in(shop, &browser, user_id);
     browser

@@ -1,5 +1,5 @@
-//! Blocks that show what the site holds: its name, its posts, pages, terms and comments, and a field
-//! to search it. Only what everybody may read is shown.
+//! Blocks that show what the site holds: its name, its posts, pages, terms and comments, and a
+//! field to search it. Only what everybody may read is shown.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
