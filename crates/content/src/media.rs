@@ -63,6 +63,7 @@ pub(crate) fn routes(names: &Names) -> Vec<Route<Action>> {
                 later(permit::create, run_later!(create::create)),
             )
             .creates()
+            .refuses_with(&[412, 413])
             .streams_body()
             .schema(schema::document(&item, &names.content)),
         Route::at(&names.content, &of_item(""))

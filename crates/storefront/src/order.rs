@@ -9,7 +9,7 @@ use contract::rest::{Args, Reply, Stop};
 use frame::action::read;
 use frame::text::render;
 use frame::{Action, Call};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use shop_rows::order::ItemKind;
 use shop_rows::product::{self, ProductFilter};
 use types::Amount;
@@ -104,7 +104,7 @@ fn item_body(
         ("quantity_limits", limits),
         ("name", json!(line.row.name)),
         ("variation", variation(one, &chosen, words)),
-        ("item_data", data),
+        ("item_data", json!(data)),
     ];
     body.extend(fields.map(|(name, value)| (name.to_owned(), value)));
     Some(Value::Object(body))
@@ -119,9 +119,9 @@ fn entries_of(line: &Line) -> Vec<(String, String)> {
     entries.collect()
 }
 
-/// The entries of a line that people read, by their numbers.
-fn item_data(one: &Shown, line: &Line, words: &Words) -> Value {
-    let mut shown = Map::new();
+/// The entries of a line that people read.
+fn item_data(one: &Shown, line: &Line, words: &Words) -> Vec<Value> {
+    let mut shown = Vec::new();
     for entry in &line.details.meta_data {
         let (Some(key), Some(value)) = (entry["key"].as_str(), entry["value"].as_str()) else {
             continue;
@@ -132,15 +132,14 @@ fn item_data(one: &Shown, line: &Line, words: &Words) -> Value {
         let pair = (key.to_owned(), value.to_owned());
         let word = words.terms.get(&pair).map_or(value, String::as_str);
         let (_, label) = one.loaded.attribute_named(key);
-        let body = json!({
+        shown.push(json!({
             "key": key,
             "value": value,
             "display_key": label,
             "display_value": format!("<p>{}</p>\n", render::title(word)),
-        });
-        shown.insert(entry["id"].to_string(), body);
+        }));
     }
-    if shown.is_empty() { json!([]) } else { Value::Object(shown) }
+    shown
 }
 
 fn coupons(money: &Money, order: &Order) -> Vec<Value> {

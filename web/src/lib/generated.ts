@@ -360,7 +360,7 @@ export type Product = {
   categories: { id: number; name: string; slug: string }[];
   brands: { id: number; name: string; slug: string }[];
   tags: { id: number; name: string; slug: string }[];
-  images: { id: number; date_created: unknown; date_created_gmt: unknown; date_modified: unknown; date_modified_gmt: unknown; src: string; name: string; alt: string }[];
+  images: { id: number; date_created: unknown; date_created_gmt: unknown; date_modified: unknown; date_modified_gmt: unknown; src: string; name: string; alt: string; srcset: string; sizes: string; thumbnail: string }[];
   has_options: boolean;
   attributes: { id: number; name: string; position: number; visible: boolean; variation: boolean; options: string[] }[];
   default_attributes: { id: number; name: string; option: string }[];
@@ -409,7 +409,7 @@ export type Variation = {
   dimensions: { length: string; width: string; height: string };
   shipping_class: string;
   shipping_class_id: number;
-  image: { id: number; date_created: unknown; date_created_gmt: unknown; date_modified: unknown; date_modified_gmt: unknown; src: string; name: string; alt: string } | null;
+  image: { id: number; date_created: unknown; date_created_gmt: unknown; date_modified: unknown; date_modified_gmt: unknown; src: string; name: string; alt: string; srcset: string; sizes: string; thumbnail: string } | null;
   gallery_image_ids: number[];
   attributes: { id: number; name: string; option: string }[];
   menu_order: number;
@@ -495,4 +495,5 @@ export type Erasure = {
   downloads: number;
   customers: number;
   coupons: number;
+  carts: number;
 };

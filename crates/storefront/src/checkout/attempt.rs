@@ -158,17 +158,16 @@ fn check(
     if email.is_empty() {
         return Err(refused("woocommerce_rest_missing_email_address", "Enter an e-mail address."));
     }
+    if wants_account && user::find_by_email(call.conn()?, email)?.is_some() {
+        let message = "An account with this e-mail address already exists; sign in to use it.";
+        return Err(refused("registration-error-email-exists", message));
+    }
     let is_offered = priced.rates.iter().any(|rate| rate.id() == cart.state.rate);
     if priced.needs_shipping && !is_offered {
         let message = "Nothing can be shipped to this address.";
         return Err(refused("woocommerce_rest_invalid_shipping_option", message));
     }
     check_fields(call, cart, priced.needs_shipping)?;
-    // Last, so that whoever wants to know about accounts has to be ready to order.
-    if wants_account && user::find_by_email(call.conn()?, email)?.is_some() {
-        let message = "An account with this e-mail address already exists; sign in to use it.";
-        return Err(refused("registration-error-email-exists", message));
-    }
     Ok(method)
 }
 
