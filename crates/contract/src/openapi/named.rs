@@ -33,7 +33,11 @@ impl Named {
         let mut names: BTreeMap<String, String> = types
             .iter()
             .filter(|(name, schema)| **name == own || schema.get("properties").is_some())
-            .map(|(name, _)| (name.clone(), name.replace(VIEW, "")))
+            .map(|(name, _)| {
+                let short = name.replace(VIEW, "");
+                let is_free = !types.contains_key(&short);
+                (name.clone(), if is_free { short } else { name.clone() })
+            })
             .collect();
         // Another type of the same name was there first: then the operation's name goes before.
         let taken: Vec<String> = names
@@ -137,5 +141,20 @@ mod tests {
         other["title"] = json!("ShopView");
         assert_eq!(named.reply("shop_get", other), reference("ShopGetShop"));
         assert_eq!(named.schemas.len(), 3);
+    }
+
+    #[test]
+    fn a_view_within_what_has_its_short_name_keeps_its_own() {
+        let mut named = Named::default();
+        let list = json!({
+            "title": "Caught", "type": "object",
+            "properties": { "data": { "$ref": "#/$defs/CaughtView" } },
+            "$defs": { "CaughtView": { "type": "object", "properties": {} } },
+        });
+        assert_eq!(named.reply("caught_list", list), reference("Caught"));
+        assert_eq!(
+            named.schemas.get("Caught").unwrap()["properties"]["data"],
+            reference("CaughtView")
+        );
     }
 }

@@ -124,7 +124,7 @@ pub struct CaughtList {
 /// What the catcher got.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Caught {
+pub struct CaughtPage {
     /// The address of the catcher.
     url: String,
     /// What it got.
@@ -135,9 +135,9 @@ pub struct Caught {
 
 impl Endpoint<Cx> for CaughtList {
     const ROUTE: Route = Route::get("/v1/sandbox/webhooks").scope(Scope::WebhooksRead);
-    type Reply = Caught;
+    type Reply = CaughtPage;
 
-    async fn handle(self, cx: &Cx) -> std::result::Result<Answer<Caught>, Failure> {
+    async fn handle(self, cx: &Cx) -> std::result::Result<Answer<CaughtPage>, Failure> {
         let iso_id = cx.caller()?.iso_id().clone();
         let path = cx.platform.catcher_path(&iso_id);
         let (cursor, limit) = (self.cursor, self.limit);
@@ -155,7 +155,7 @@ impl Endpoint<Cx> for CaughtList {
         rows.truncate(shown);
         let next_cursor = rows.last().filter(|_| has_more).map(|row| row.number);
         let data = rows.into_iter().map(CaughtView::from).collect();
-        Ok(Answer::new(Caught { url: format!("{home}{path}"), data, next_cursor }))
+        Ok(Answer::new(CaughtPage { url: format!("{home}{path}"), data, next_cursor }))
     }
 }
 
