@@ -68,7 +68,8 @@ describe('users', () => {
       async (page) => {
         const email = `buyer-${Date.now()}@example.org`;
         const billing = { first_name: 'Grace', last_name: 'Pier', email };
-        const line_items = [{ name: 'Rope', quantity: 1, total: '12.00' }];
+        const [product] = await call('GET', 'wc/v3/products?type=simple&per_page=1');
+        const line_items = [{ product_id: product.id, quantity: 1, total: '12.00' }];
         const order = await call('POST', 'wc/v3/orders', { billing, line_items });
         await open(page, '/users/privacy');
         await page.getByRole('button', { name: 'Find personal data' }).click();

@@ -37,6 +37,7 @@ const REFUSALS: &[(u16, &str, When, &str)] = &[
     (405, "MethodNotAllowed", When::Said, "The method cannot be used here."),
     (409, "Conflict", When::Writing, "The current state does not allow that."),
     (410, "Gone", When::Said, "It was deleted before."),
+    (412, "PreconditionFailed", When::Said, "The content is not what the request says of it."),
     (413, "ContentTooLarge", When::WithBody, "The body or the batch is too large."),
     (422, "UnprocessableContent", When::Said, "The request cannot be carried out."),
     (429, "TooManyRequests", When::Always, "Too many requests; try again later."),
