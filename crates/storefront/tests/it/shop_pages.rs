@@ -94,7 +94,7 @@ fn a_buyer_goes_from_the_shop_to_an_order_with_forms_alone() {
         let found = shop.read(move |conn| background_job::get(conn, job));
         found.is_some_and(|job| job.kind == frame::mail::JOB)
     };
-    assert!((1..=2).all(waits), "the store and the buyer are sent e-mails");
+    assert!(waits(1), "the buyer is sent an e-mail");
 }
 
 #[test]
