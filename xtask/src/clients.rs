@@ -27,6 +27,7 @@ const CLIENTS: Kit = Kit { name: "clients", module: "sessions::", has_python: tr
 const SUITE: Kit = Kit { name: "suite", module: "suite::", has_python: false };
 
 const GENERATED: Kit = Kit { name: "generated", module: "generated::", has_python: true };
+const LIGHTHOUSE: Kit = Kit { name: "lighthouse", module: "", has_python: false };
 
 const NODE_LISTS: [&str; 2] = ["package.json", "package-lock.json"];
 const PYTHON_LIST: &str = "requirements.txt";
@@ -42,6 +43,11 @@ pub(crate) fn sessions() -> Result<()> {
 /// Linters of others find no error in the documents.
 pub(crate) fn lint_documents() -> Result<()> {
     generated::lint(&install(&GENERATED)?)
+}
+
+/// Installs what marks the shop's pages, and tells where.
+pub(crate) fn lighthouse() -> Result<PathBuf> {
+    install(&LIGHTHOUSE)
 }
 
 /// Stage: the tests that the reference's makers publish pass.

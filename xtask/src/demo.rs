@@ -6,8 +6,9 @@
 
 use std::os::unix::process::CommandExt;
 use std::process::Command;
+use std::thread;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, anyhow};
 use clap::Args;
 
 use crate::{build, portal, tools};
@@ -23,10 +24,16 @@ pub(crate) struct Options {
 }
 
 pub(crate) fn run(options: &Options) -> Result<()> {
-    if !portal::build_if_possible()? {
-        eprintln!("npm is not installed: this build does not include the portal");
-    }
-    let binary = build::binary(&options.profile)?;
+    let binary = thread::scope(|scope| {
+        // The portal mostly waits for its packages; nearly all of the binary needs nothing of it.
+        let early = scope.spawn(|| build::binary(&options.profile));
+        let has_portal = portal::build_if_possible();
+        early.join().map_err(|_| anyhow!("the build stopped"))??;
+        if !has_portal? {
+            eprintln!("npm is not installed: this build does not include the portal");
+        }
+        build::binary(&options.profile)
+    })?;
     let mut demo = Command::new(&binary);
     demo.arg("demo");
     if !names_data_folder(&options.arguments) {

@@ -47,11 +47,10 @@ const REST_CHECKS: &[&str] = &[
 
 /// Few examples of an operation, because there are more than a thousand: every one that reads is
 /// probed with good and bad data, then every other with good data. The account that the probes are
-/// sent with must stay as it is. The export of a theme is an archive, and the document of this
-/// interface knows bodies of JSON alone; no example fits both what a path and a body say of the
-/// name of a block.
+/// sent with must stay as it is; no example fits both what a path and a body say of the name of a
+/// block.
 const REST_PROBES: &[&[&str]] = &[
-    &["--include-method=GET", "--exclude-path=/wp-block-editor/v1/export", "--max-examples=4"],
+    &["--include-method=GET", "--max-examples=4"],
     &[
         "--exclude-method=GET",
         "--exclude-path-regex=/users|/block-renderer/",
@@ -80,7 +79,7 @@ const SCHEMATHESIS_CONFIG: &str = r#"
 Authorization = "api-key ${BOARDWALK_DEMO_API_KEY}"
 
 [[operations]]
-include-path = "/v1/device/parameters"
+include-path-regex = "^/v1/device/(parameters|sale|sales/.*)$"
 headers = { Authorization = "device-token ${BOARDWALK_DEMO_DEVICE_TOKEN}" }
 
 [[operations]]

@@ -12,6 +12,7 @@ use std::time::SystemTime;
 use anyhow::{Context, Result};
 use clap::Args;
 
+use crate::clients;
 use crate::openapi::{INTERFACES, build_binary, fresh_folder, write_document};
 use crate::tools::{self, Skipped};
 
@@ -44,7 +45,8 @@ pub(crate) fn walk() -> Result<()> {
         script(&folder, "build")?;
     }
     types(true)?;
-    browse("test", &[])
+    let lighthouse = clients::lighthouse()?;
+    browse("test", &[("LIGHTHOUSE", lighthouse.as_os_str())])
 }
 
 /// Whether the built files are there and no source is younger than they are: to build them again

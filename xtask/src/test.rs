@@ -3,7 +3,8 @@
 //!
 //! **A stage is one row of [`STAGES`]**; adding one (a linter, browser tests, a client library) is
 //! adding a row. The first failing stage ends the run. Stages that mostly wait for other programs
-//! run [beside the tests](Beside), in a process of their own, once everything is compiled.
+//! run [beside the tests](Beside), in a process of their own, once everything is compiled; all of
+//! them run, whichever fails.
 
 use std::collections::BTreeSet;
 use std::env;
@@ -191,13 +192,29 @@ fn run_stages(
     let (main, beside): (Vec<&Stage>, Vec<&Stage>) =
         stages.iter().copied().partition(|stage| stage.lane == Lane::Main);
     let Some((last, first)) = main.split_last().filter(|_| !beside.is_empty()) else {
-        return stages.iter().try_for_each(|stage| report.time(stage.name, stage.run));
+        return run_all(stages, report);
     };
     first.iter().try_for_each(|stage| report.time(stage.name, stage.run))?;
     let beside = Beside::start(&beside)?;
     let outcome = report.time(last.name, last.run);
     // Also after a failure: what it started must not outlive this run.
     outcome.and(report.time(BESIDE, || beside.finish()))
+}
+
+/// Those that compile stop at the first failure, since the next ones build on it; those that watch
+/// a finished program do not depend on each other, and one failure hides no other.
+fn run_all(stages: &[&'static Stage], report: &mut Report) -> Result<()> {
+    let mut outcome = Ok(());
+    for stage in stages {
+        if outcome.is_ok() || stage.lane == Lane::Beside {
+            let ended = report.time(stage.name, stage.run);
+            if let Err(error) = &ended {
+                println!("{error:#}");
+            }
+            outcome = outcome.and(ended);
+        }
+    }
+    outcome
 }
 
 /// How the report calls what ran beside the tests; its own report has the stages.
@@ -241,8 +258,7 @@ fn program() -> Result<PathBuf> {
     Ok(text.strip_suffix(" (deleted)").map_or_else(|| path.clone(), PathBuf::from))
 }
 
-/// What has been run so far. **Only the last entry can be a failure**, or the two last ones, which
-/// ran at once.
+/// What has been run so far.
 struct Report {
     started: Instant,
     finished: Vec<(&'static str, Verdict, Duration)>,

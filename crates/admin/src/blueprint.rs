@@ -49,16 +49,47 @@ pub(crate) fn routes(names: &Names) -> Vec<Route<Action>> {
     let allowed = Schema::object([("import_allowed", allowed.readonly())]);
     let allowed = contract::rest::Item::new("blueprint-import-allowed", allowed);
     vec![
-        at("export").on(CREATE, Args::new().arg("steps", steps), read(may_export, export)),
-        at("import-step").on(
-            CREATE,
-            Args::new().arg("step_definition", step),
-            write(may_import, import),
-        ),
+        at("export")
+            .on(CREATE, Args::new().arg("steps", steps), read(may_export, export))
+            .shows(exported()),
+        at("import-step")
+            .on(CREATE, Args::new().arg("step_definition", step), write(may_import, import))
+            .shows(imported()),
         at("import-allowed")
             .on(READ, Args::new(), read(may_import, is_allowed))
             .schema(allowed.document()),
     ]
+}
+
+/// What [`export`] answers: the file.
+fn exported() -> Schema {
+    let values = Schema::object([("rates", Schema::list(Schema::map()).about("Tax rates."))]);
+    let step = Schema::object([
+        ("step", Schema::text().about("Name of the step.")),
+        ("options", Schema::map().about("Options by name.")),
+        ("payment_gateways", Schema::map().about("Payment methods by ID.")),
+        ("values", values.about("What the step adds.")),
+    ]);
+    let data = Schema::object([
+        ("landingPage", Schema::text().about("Page to open after the import.")),
+        ("steps", Schema::list(step).about("Steps in their order.")),
+    ]);
+    Schema::object([
+        ("data", data.about("The file.")),
+        ("type", Schema::text().about("Format of the file.")),
+    ])
+}
+
+/// What [`outcome`] tells.
+fn imported() -> Schema {
+    let message = Schema::object([
+        ("message", Schema::text().about("What was done or why not.")),
+        ("type", Schema::text().choices(&["success", "error"]).about("How it came out.")),
+    ]);
+    Schema::object([
+        ("success", Schema::boolean().about("Whether all of it was done.")),
+        ("messages", Schema::list(message).about("A message for each item.")),
+    ])
 }
 
 fn may_export(call: &mut Call<'_>) -> Result<(), Stop> {

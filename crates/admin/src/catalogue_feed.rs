@@ -20,6 +20,7 @@ use serde_json::{Value, json};
 use types::{Capability, Result, Timestamp};
 
 pub use self::work::FeedJob;
+use crate::answers::members_or_list;
 use crate::rows::catalogue_feed::{self, FeedRow, FeedState};
 
 use self::order::{Choice, JOB, Order};
@@ -50,7 +51,27 @@ pub(crate) fn routes(names: &Names) -> Vec<Route<Action>> {
         ("message", Schema::text().about("What to do.")),
     ]);
     let route = Route::at(&names.catalogue, "/create");
-    vec![route.on(CREATE, args, write(may_create, create)).refuses_like(failure)]
+    let route = route.on(CREATE, args, write(may_create, create)).refuses_like(failure);
+    vec![route.shows(feed_schema())]
+}
+
+/// How a feed is getting on, as [`shown`] tells it.
+fn feed_schema() -> Schema {
+    let text = |about: &str| Schema::text().about(about);
+    let number = |about: &str| Schema::integer().about(about);
+    let states: Vec<&str> = FeedState::ALL.iter().map(|state| state.as_str()).collect();
+    Schema::object([
+        ("scheduled_at", Schema::date_time().about("When the feed was requested.")),
+        ("completed_at", Schema::date_time().about("When the feed was completed.").or_null()),
+        ("state", text("State of the feed.").choices(&states)),
+        ("progress", Schema::number().about("Percent that is done.")),
+        ("processed", number("Products that were written.")),
+        ("total", number("Products to write; -1 while that is unknown.")),
+        ("args", members_or_list(Schema::text()).about("Fields that were chosen.")),
+        ("url", text("Where the finished file is.")),
+        ("error", text("Why the feed failed.")),
+        ("failed_at", number("When the feed failed, in seconds.")),
+    ])
 }
 
 fn may_create(call: &mut Call<'_>) -> Result<(), Stop> {

@@ -21,6 +21,7 @@ use types::{Error, Kind, Result, Timestamp};
 use url::Url;
 
 use self::state::Leaving;
+use crate::answers::success;
 use crate::marketplace::client::{Market, SERVICE, Token};
 use crate::marketplace::subscriptions;
 use crate::package::manifest::Connection;
@@ -51,28 +52,74 @@ pub(crate) fn routes(names: &Names, market: &Arc<Market>) -> Vec<Route<Action>> 
         at("/plugins/connect-jetpack")
             .on(READ, Args::new(), write(may_install, jetpack))
             .refuses_with(&[404]),
-        at("/plugins/request-wccom-connect").on(
-            CREATE,
-            Args::new(),
-            later(may_install, move |request| start(request, Arc::clone(&to_start))),
-        ),
-        at("/plugins/finish-wccom-connect").on(
-            CREATE,
-            Args::new(),
-            later(may_install, move |request| finish(request, Arc::clone(&to_finish))),
-        ),
-        at("/plugins/connect-wcpay").on(EDIT, Args::new(), write(may_install, payments)),
-        at("/plugins/connect-square").on(EDIT, Args::new(), write(may_install, square)),
-        Route::at(&names.admin, "/onboarding/plugins/jetpack-authorization-url").on(
-            READ,
-            authorization,
-            write(may_install, jetpack_url),
-        ),
-        own("/connections").on(READ, Args::new(), read(may_view, list)),
+        at("/plugins/request-wccom-connect")
+            .on(
+                CREATE,
+                Args::new(),
+                later(may_install, move |request| start(request, Arc::clone(&to_start))),
+            )
+            .shows(Schema::object([
+                ("connectAction", text().about("URL at which to authorize the connection.")),
+                ("state", text().about("What to come back with.")),
+            ])),
+        at("/plugins/finish-wccom-connect")
+            .on(
+                CREATE,
+                Args::new(),
+                later(may_install, move |request| finish(request, Arc::clone(&to_finish))),
+            )
+            .shows(success("Always true.")),
+        at("/plugins/connect-wcpay")
+            .on(EDIT, Args::new(), write(may_install, payments))
+            .shows(connect_url_schema()),
+        at("/plugins/connect-square")
+            .on(EDIT, Args::new(), write(may_install, square))
+            .shows(connect_url_schema()),
+        Route::at(&names.admin, "/onboarding/plugins/jetpack-authorization-url")
+            .on(READ, authorization, write(may_install, jetpack_url))
+            .shows(authorization_schema()),
+        own("/connections").on(READ, Args::new(), read(may_view, list)).shows(connections_schema()),
         own(r"/connections/(?P<service>[a-z0-9_\-]+)")
             .on(CREATE, returned, write(may_install, keep))
-            .on(DELETE, service(), write(may_install, disconnect)),
+            .shows(success("Always true."))
+            .on(DELETE, service(), write(may_install, disconnect))
+            .shows(success("Always true.")),
     ]
+}
+
+fn connect_url_schema() -> Schema {
+    let url = Schema::text().about("URL at which to authorize the connection.");
+    Schema::object([("connectUrl", url)])
+}
+
+/// What [`jetpack_url`] tells.
+fn authorization_schema() -> Schema {
+    Schema::object([
+        ("success", Schema::boolean().about("Whether the service can be connected.")),
+        ("errors", Schema::list(Schema::text()).about("Why it cannot.")),
+        ("color_scheme", Schema::text().about("Colours of the page.")),
+        ("url", Schema::text().about("Where to go.")),
+    ])
+}
+
+/// What [`list`] shows.
+fn connections_schema() -> Schema {
+    let text = |about: &str| Schema::text().about(about);
+    let connection = Schema::object([
+        ("service", text("Service name.")),
+        ("is_connected", Schema::boolean().about("Whether the site is connected to it.")),
+        ("connected_at", text("When it was connected.").or_null()),
+        ("connected_by", Schema::integer().about("User who connected it.").or_null()),
+    ]);
+    let error = Schema::object([
+        ("code", text("Error code.")),
+        ("message", text("Error message.")),
+        ("at", text("When the error was recorded.")),
+    ]);
+    Schema::object([
+        ("connections", Schema::list(connection).about("All services.")),
+        ("errors", Schema::list(error).about("Recent errors of connections.")),
+    ])
 }
 
 fn connect_schema() -> Value {

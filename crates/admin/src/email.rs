@@ -46,6 +46,7 @@ pub(crate) fn routes(names: &Names) -> Vec<Route<Action>> {
         let schema = text("Type of e-mail.");
         Args::new().treated("type", schema, Treatment::Checked(IS_EMAIL_TYPE))
     };
+    let message = || ("message", Schema::text().about("Result message."));
     let email = text("Recipient.").format("email");
     let key = text("Setting to preview.");
     let pages = format!("/{}/pages", names.content);
@@ -55,18 +56,26 @@ pub(crate) fn routes(names: &Names) -> Vec<Route<Action>> {
     let subject = move |call: &mut Call<'_>| subject(call, &of_subject);
     let send = move |call: &mut Call<'_>| send(call, &of_send);
     vec![
-        at("send-preview").on(CREATE, email_type().arg("email", email), write(may_use, send)),
-        at("preview-subject").on(READ, email_type(), read(may_use, subject)),
-        at("save-transient").on(
-            CREATE,
-            Args::new().arg("key", key).arg("value", text("Value to preview.")),
-            write(may_use, try_text),
-        ),
-        at("listing/recreate-email-post").on(
-            CREATE,
-            Args::new().arg("email_id", text("Type of e-mail.")),
-            write(may_recreate, recreate),
-        ),
+        at("send-preview")
+            .on(CREATE, email_type().arg("email", email), write(may_use, send))
+            .shows(Schema::object([message()])),
+        at("preview-subject")
+            .on(READ, email_type(), read(may_use, subject))
+            .shows(Schema::object([("subject", Schema::text().about("Subject of the e-mail."))])),
+        at("save-transient")
+            .on(
+                CREATE,
+                Args::new().arg("key", key).arg("value", text("Value to preview.")),
+                write(may_use, try_text),
+            )
+            .shows(Schema::object([message()])),
+        at("listing/recreate-email-post")
+            .on(
+                CREATE,
+                Args::new().arg("email_id", text("Type of e-mail.")),
+                write(may_recreate, recreate),
+            )
+            .shows(Schema::object([message(), ("post_id", Schema::integer().about("Page ID."))])),
     ]
 }
 

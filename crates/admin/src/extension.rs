@@ -30,13 +30,16 @@ pub(crate) fn routes(names: &Names) -> Vec<Route<Action>> {
     let at = |path: &str| Route::at(&names.extension, path);
     let nonce = Schema::text().required().about("The nonce that the error was recorded with.");
     let prefix = Schema::text().about("Prefix of each metric's name.");
+    let metric = Schema::types(&["string", "integer", "boolean", "array"])
+        .keyword("items", Schema::text())
+        .about("Its value.");
     vec![
-        at("/verify_xmlrpc_error").on(
-            CREATE,
-            Args::new().arg("nonce", nonce),
-            write(anyone, verify),
-        ),
-        at("/heartbeat/data").on(READ, Args::new().arg("prefix", prefix), read(may_see, heartbeat)),
+        at("/verify_xmlrpc_error")
+            .on(CREATE, Args::new().arg("nonce", nonce), write(anyone, verify))
+            .shows(Schema::boolean().about("Whether such an error was recorded.")),
+        at("/heartbeat/data")
+            .on(READ, Args::new().arg("prefix", prefix), read(may_see, heartbeat))
+            .shows(Schema::map().additional(metric).about("Metrics by name.")),
     ]
 }
 

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use contract::rest::route::{READ, Route};
-use contract::rest::{Args, Refusal, Reply, Stop};
+use contract::rest::{Args, Refusal, Reply, Schema, Stop};
 use frame::action::{memory, read};
 use frame::managers::may_view;
 use frame::{Action, Call, Names, Options, mail};
@@ -58,9 +58,22 @@ pub(crate) fn routes(names: &Names, experiments: &Arc<[String]>) -> Vec<Route<Ac
     let experiments = Arc::clone(experiments);
     let assign = move |call: &mut Call<'_>| assign(call, &experiments);
     vec![
-        at("/features").on(READ, Args::new(), read(may_view, list)),
-        at("/experiments/assignment").on(READ, Args::new(), memory(may_view, assign)),
+        at("/features")
+            .on(READ, Args::new(), read(may_view, list))
+            .shows(Schema::list(Schema::text().about("Name of a feature that works."))),
+        at("/experiments/assignment")
+            .on(READ, Args::new(), memory(may_view, assign))
+            .shows(assignment()),
     ]
+}
+
+fn assignment() -> Schema {
+    let side = Schema::text().choices(&SIDES).or_null();
+    let about = "The user's side by experiment; null if the experiment is not run.";
+    Schema::object([
+        ("variations", Schema::map().additional(side).about(about)),
+        ("ttl", Schema::integer().about("Seconds for which the answer can be kept.")),
+    ])
 }
 
 fn list(call: &mut Call<'_>) -> Result<Reply, Stop> {

@@ -23,17 +23,30 @@ pub(crate) fn routes(names: &Names) -> Vec<Route<Action>> {
     let at = |path: &str| Route::at(&names.admin, &format!("/launch-your-store/{path}"));
     let orders = format!("/{}/orders", names.commerce_v3);
     let delete = move |call: &mut Call<'_>| delete_tests(call, &orders);
-    let status = Schema::text().choices(&["yes", "no"]);
+    let status = || Schema::text().choices(&["yes", "no"]);
+    let count = |about: &str| Schema::integer().about(about);
     vec![
-        at("initialize-coming-soon").on(CREATE, Args::new(), write(may_manage, initialize)),
-        at("update-survey-status").on(
-            CREATE,
-            Args::new().arg("status", status),
-            write(may_manage, answer_survey),
+        at("initialize-coming-soon")
+            .on(CREATE, Args::new(), write(may_manage, initialize))
+            .shows(Schema::boolean().about("Always true.")),
+        at("update-survey-status")
+            .on(CREATE, Args::new().arg("status", status()), write(may_manage, answer_survey))
+            .shows(Schema::object([
+                ("success", Schema::boolean().about("Always true.")),
+                ("status", status().about("Whether the survey is completed.")),
+            ])),
+        at("survey-completed")
+            .on(READ, Args::new(), read(may_manage, survey))
+            .shows(status().about("Whether the survey is completed.")),
+        at("woopayments/test-orders/count")
+            .on(READ, Args::new(), read(may_manage, count_tests))
+            .shows(Schema::object([("count", count("Number of test orders."))])),
+        at("woopayments/test-orders").on(DELETE, Args::new(), write(may_manage, delete)).shows(
+            Schema::object([
+                ("success", Schema::boolean().about("Always true.")),
+                ("deleted", count("Number of deleted orders.")),
+            ]),
         ),
-        at("survey-completed").on(READ, Args::new(), read(may_manage, survey)),
-        at("woopayments/test-orders/count").on(READ, Args::new(), read(may_manage, count_tests)),
-        at("woopayments/test-orders").on(DELETE, Args::new(), write(may_manage, delete)),
     ]
 }
 

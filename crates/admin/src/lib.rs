@@ -7,6 +7,7 @@
 //! ([`frame::Call::ask`]). This crate knows no HTTP, no SQL outside of [`rows`], and none of its
 //! siblings: **what they do reaches it through the feed of changes** ([`notes::follow`]).
 
+mod answers;
 mod blueprint;
 pub mod bundle;
 pub mod catalogue;

@@ -1,6 +1,8 @@
 //! Marketing: what the catalogue recommends, and what active plugins contribute: channels,
 //! campaigns and kinds of campaigns.
 
+mod answers;
+
 use std::sync::Arc;
 
 use contract::rest::route::{EDIT, READ, Route};
@@ -44,39 +46,41 @@ pub(crate) fn routes(names: &Names, catalogue: &Arc<Catalogue>) -> Vec<Route<Act
     let category = text;
     let kind = category().choices(&["channels", "extensions"]).required();
     vec![
-        at("/marketing/recommended").on(
-            READ,
-            Args::new().arg("per_page", per_page.clone()).arg("category", category()),
-            with_offers(catalogue, may_install, recommended),
-        ),
-        at("/marketing/knowledge-base").on(
-            READ,
-            Args::new().arg("category", category()),
-            read(may_view, knowledge_base),
-        ),
-        at("/marketing/misc-recommendations").on(
-            READ,
-            Args::new(),
-            with_offers(catalogue, may_install, miscellaneous),
-        ),
-        at("/marketing/recommendations").on(
-            READ,
-            Args::new().arg("category", kind),
-            with_offers(catalogue, may_see_recommendations, recommendations),
-        ),
-        at("/marketing/channels").on(READ, Args::new(), read(may_view, channels)),
-        at("/marketing/campaigns").on(READ, paged(), read(may_view, campaigns)),
-        at("/marketing/campaign-types").on(READ, paged(), read(may_view, campaign_types)),
-        at("/marketing/overview/installed-plugins").on(
-            READ,
-            Args::new(),
-            with_offers(catalogue, may_view, installed),
-        ),
-        at("/marketing/overview/activate-plugin").on(
-            EDIT,
-            Args::new().arg("plugin", text().required()),
-            later(may_install, activate),
-        ),
+        at("/marketing/recommended")
+            .on(
+                READ,
+                Args::new().arg("per_page", per_page.clone()).arg("category", category()),
+                with_offers(catalogue, may_install, recommended),
+            )
+            .shows(Schema::list(answers::recommendation())),
+        at("/marketing/knowledge-base")
+            .on(READ, Args::new().arg("category", category()), read(may_view, knowledge_base))
+            .shows(Schema::list(answers::page())),
+        at("/marketing/misc-recommendations")
+            .on(READ, Args::new(), with_offers(catalogue, may_install, miscellaneous))
+            .shows(Schema::list(answers::miscellaneous())),
+        at("/marketing/recommendations")
+            .on(
+                READ,
+                Args::new().arg("category", kind),
+                with_offers(catalogue, may_see_recommendations, recommendations),
+            )
+            .shows(Schema::list(answers::recommendation())),
+        at("/marketing/channels")
+            .on(READ, Args::new(), read(may_view, channels))
+            .shows(Schema::list(answers::channel())),
+        at("/marketing/campaigns")
+            .on(READ, paged(), read(may_view, campaigns))
+            .shows(Schema::list(answers::campaign())),
+        at("/marketing/campaign-types")
+            .on(READ, paged(), read(may_view, campaign_types))
+            .shows(Schema::list(answers::campaign_type())),
+        at("/marketing/overview/installed-plugins")
+            .on(READ, Args::new(), with_offers(catalogue, may_view, installed))
+            .shows(Schema::list(answers::installed())),
+        at("/marketing/overview/activate-plugin")
+            .on(EDIT, Args::new().arg("plugin", text().required()), later(may_install, activate))
+            .shows(answers::activated()),
     ]
 }
 

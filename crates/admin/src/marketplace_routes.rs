@@ -4,6 +4,8 @@
 //! Their answers have a form of their own, `{success, data}`, which clients know. The connection
 //! itself is made by [`crate::connect`].
 
+mod answers;
+
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -47,60 +49,57 @@ pub(crate) fn routes(names: &Names, market: &Arc<Market>) -> Vec<Route<Action>> 
         })
     };
     let at = |path: &str| Route::at(&names.commerce_v3, path);
-    let key = || {
-        let about = "Key of the subscription.";
-        Args::new().arg("product_key", Schema::text().required().about(about))
-    };
-    let product = Schema::any().required().about("Product ID.");
-    let order_args = Args::new().treated(
-        "product_id",
-        product,
-        Treatment::Custom(is_whole_number, |value, _| Ok(value.clone())),
-    );
+    let subscriptions = || answers::subscription().document();
     let preview = Route::at(&names.commerce_v1, "/marketplace/product-preview");
-    let failure = || {
-        let data = Schema::object([("message", Schema::text().about("What went wrong."))]);
-        Schema::object([("success", Schema::boolean().about("Always false.")), ("data", data)])
-    };
     let routes = [
-        at("/marketplace/featured").on(READ, Args::new(), action(|d, a| Box::pin(featured(d, a)))),
-        at("/marketplace/refresh").on(CREATE, Args::new(), action(|d, a| Box::pin(refresh(d, a)))),
-        at("/marketplace/subscriptions").on(READ, Args::new(), action(|d, a| Box::pin(list(d, a)))),
-        at("/marketplace/subscriptions/connect").on(
-            CREATE,
-            key(),
-            action(|d, a| Box::pin(use_it(d, a, "subscriptions/activate"))),
-        ),
-        at("/marketplace/subscriptions/disconnect").on(
-            CREATE,
-            key(),
-            action(|d, a| Box::pin(use_it(d, a, "subscriptions/deactivate"))),
-        ),
-        at("/marketplace/subscriptions/activate-plugin").on(
-            CREATE,
-            key(),
-            action(|d, a| Box::pin(activate(d, a))),
-        ),
-        at("/marketplace/subscriptions/activate").on(
-            CREATE,
-            key(),
-            action(|d, a| Box::pin(activate(d, a))),
-        ),
-        at("/marketplace/subscriptions/install-url").on(
-            READ,
-            key(),
-            action(|d, a| Box::pin(install_url(d, a))),
-        ),
-        at("/marketplace/create-order").on(
-            CREATE,
-            order_args,
-            action(|d, a| Box::pin(order(d, a))),
-        ),
+        at("/marketplace/featured")
+            .on(READ, Args::new(), action(|d, a| Box::pin(featured(d, a))))
+            .shows(answers::featured()),
+        at("/marketplace/refresh")
+            .on(CREATE, Args::new(), action(|d, a| Box::pin(refresh(d, a))))
+            .shows_several(subscriptions()),
+        at("/marketplace/subscriptions")
+            .on(READ, Args::new(), action(|d, a| Box::pin(list(d, a))))
+            .shows_several(subscriptions()),
+        at("/marketplace/subscriptions/connect")
+            .on(CREATE, key_args(), action(|d, a| Box::pin(use_it(d, a, "subscriptions/activate"))))
+            .shows(answers::done()),
+        at("/marketplace/subscriptions/disconnect")
+            .on(
+                CREATE,
+                key_args(),
+                action(|d, a| Box::pin(use_it(d, a, "subscriptions/deactivate"))),
+            )
+            .shows(answers::done()),
+        at("/marketplace/subscriptions/activate-plugin")
+            .on(CREATE, key_args(), action(|d, a| Box::pin(activate(d, a))))
+            .shows(answers::done()),
+        at("/marketplace/subscriptions/activate")
+            .on(CREATE, key_args(), action(|d, a| Box::pin(activate(d, a))))
+            .shows(answers::done()),
+        at("/marketplace/subscriptions/install-url")
+            .on(READ, key_args(), action(|d, a| Box::pin(install_url(d, a))))
+            .shows(answers::install_url()),
+        at("/marketplace/create-order")
+            .on(CREATE, order_args(), action(|d, a| Box::pin(order(d, a))))
+            .shows(answers::order()),
         preview
             .on(READ, Args::new(), action(|d, a| Box::pin(product_preview(d, a))))
-            .refuses_with(&[404]),
+            .refuses_with(&[404])
+            .shows(answers::preview()),
     ];
-    routes.into_iter().map(|route| route.refuses_like(failure())).collect()
+    routes.into_iter().map(|route| route.refuses_like(answers::failure())).collect()
+}
+
+fn key_args() -> Args {
+    let about = "Key of the subscription.";
+    Args::new().arg("product_key", Schema::text().required().about(about))
+}
+
+fn order_args() -> Args {
+    let product = Schema::any().required().about("Product ID.");
+    let treatment = Treatment::Custom(is_whole_number, |value, _| Ok(value.clone()));
+    Args::new().treated("product_id", product, treatment)
 }
 
 fn may_manage(call: &mut Call<'_>) -> Result<(), Stop> {

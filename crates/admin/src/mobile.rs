@@ -43,7 +43,9 @@ pub(crate) fn routes(names: &Names) -> Vec<Route<Action>> {
             .on(READ, slug, read(may_view, child))
             .unlisted();
     let send = Route::at(&names.admin, "/mobile-app/send-magic-link");
-    let send = send.on(READ, Args::new(), write(may_view, send_link)).refuses_with(&[409]);
+    let sent = Schema::object([("code", text("Result of the request."))]);
+    let send =
+        send.on(READ, Args::new(), write(may_view, send_link)).refuses_with(&[409]).shows(sent);
     let mut routes = vec![index, children, send];
     routes.extend(qr::routes(names));
     routes

@@ -9,6 +9,8 @@ use frame::{Action, Call, Names, Via, moments};
 use serde_json::{Map, Value, json};
 use types::{Capability, Timestamp};
 
+use crate::answers::success;
+
 /// What a token is made for.
 const ACTION: &str = "dismiss_notice";
 /// Where a user's dismissals are kept among their further fields.
@@ -25,7 +27,9 @@ pub(crate) fn routes(names: &Names) -> Vec<Route<Action>> {
     let dismiss = write(may_manage, dismiss);
     let list = read(may_manage, list);
     vec![
-        Route::at(&names.admin, "/notice/dismiss").on(CREATE, Args::new(), dismiss),
+        Route::at(&names.admin, "/notice/dismiss")
+            .on(CREATE, Args::new(), dismiss)
+            .shows(success("Whether there is such a notice.")),
         Route::at(&names.docs, "/notices")
             .on(READ, Args::new(), list)
             .lists()

@@ -8,13 +8,14 @@
 //! them**.
 
 use contract::rest::route::{EDIT, READ, Route, Verb};
-use contract::rest::{Args, Fault, Refusal, Reply, Stop, clean, loose, params};
+use contract::rest::{Args, Fault, Refusal, Reply, Schema, Stop, clean, loose, params};
 use frame::action::{read, write};
 use frame::options::{self, Kind};
-use frame::{Action, Call, Names, Options};
+use frame::{Action, Call, Names, Options, Via};
 use serde_json::{Map, Value, json};
 use types::Capability;
 
+use crate::answers::members_or_list;
 use crate::tasks;
 
 const CANNOT_VIEW: &str = "woocommerce_rest_cannot_view";
@@ -26,6 +27,8 @@ const VALUE_BYTES_MAX: usize = 16 * 1024;
 
 /// What stands for a secret that has a value.
 const MASK: &str = "••••••••";
+/// What the names of our own options begin with; their secrets are shown to nobody.
+const OWN_PREFIX: &str = "boardwalk_";
 
 /// How a value gets to where it is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -115,11 +118,14 @@ const SHOP: &[(&str, Access)] = &[
 pub(crate) fn routes(names: &Names) -> Vec<Route<Action>> {
     let commerce = names.commerce_v3.clone();
     let update = move |call: &mut Call<'_>| update(call, &commerce);
-    let route = Route::at(&names.admin, "/options").on(READ, Args::new(), read(may_read, show)).on(
-        EDIT,
-        Args::new(),
-        write(may_write, update),
-    );
+    let value = Schema::types(&["string", "boolean", "array", "object"])
+        .about("Its value; false if it has none.");
+    let changed = Schema::boolean().about("Whether it was changed.");
+    let route = Route::at(&names.admin, "/options")
+        .on(READ, Args::new(), read(may_read, show))
+        .shows(members_or_list(value).about("Options by name."))
+        .on(EDIT, Args::new(), write(may_write, update))
+        .shows(members_or_list(changed).about("Outcomes by name."));
     vec![route]
 }
 
@@ -167,12 +173,14 @@ fn too_many(code: &'static str) -> Refusal {
 fn show(call: &mut Call<'_>) -> Result<Reply, Stop> {
     let names = requested_names(call).unwrap_or_default();
     let stored = Options::read(call.conn()?)?;
-    let is_administrator = call.can(Capability::ManageOptions);
+    // A key that may only read would do more with a secret than it may by itself.
+    let is_key = matches!(call.visit.identity.via, Via::ConsumerKey { .. });
+    let sees_secrets = call.can(Capability::ManageOptions) && !is_key;
     let vault = call.site.vault();
     let mut shown = Map::new();
     for name in names {
-        let is_masked =
-            !is_administrator && options::definition(&name).is_some_and(|option| option.is_secret);
+        let is_secret = options::definition(&name).is_some_and(|option| option.is_secret);
+        let is_masked = is_secret && (!sees_secrets || name.starts_with(OWN_PREFIX));
         let value = match access(&name) {
             Some(Access::HiddenList(list)) => yes_or_no(tasks::is_list_hidden(&stored, list)),
             _ => as_clients_know(options::secrets::open(vault, &name, stored.get(&name))?),

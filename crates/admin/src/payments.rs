@@ -13,8 +13,9 @@ use frame::{Action, Call, Names, Options, options};
 use serde_json::{Map, Value, json};
 use types::Capability;
 
+use crate::answers::success;
 use crate::catalogue::{Catalogue, Offer};
-use crate::suggestions;
+use crate::suggestions::{self, gateway_schema};
 
 const COUNTRY: &str = "woocommerce_payments_country";
 const ORDER: &str = "woocommerce_gateway_order";
@@ -26,6 +27,8 @@ const INCENTIVE: &str = concat!(
     r"/suggestion/(?P<suggestion_id>[\w\d\-]+)",
     r"/incentive/(?P<incentive_id>[\w\d\-]+)/dismiss"
 );
+/// What success means where something is remembered.
+const IS_NEW: &str = "False if it was so already.";
 /// Ways to pay that one call puts in order.
 const ORDERED_MAX: usize = 200;
 /// Names that one option keeps; the oldest go first.
@@ -41,39 +44,68 @@ pub(crate) fn routes(names: &Names, catalogue: &Arc<Catalogue>) -> Vec<Route<Act
     let context = Schema::text().about("Where it was dismissed.");
     let untracked = Schema::boolean().default(false).about("Whether to opt out of tracking.");
     let mut routes = vec![
-        at("/country").on(
-            EDIT,
-            Args::new().arg("location", location().required()),
-            write(may_manage, set_country),
-        ),
-        at("/providers").on(
-            CREATE,
-            Args::new().arg("location", location()),
-            read(may_manage, providers),
-        ),
-        at("/providers/order").on(
-            EDIT,
-            Args::new().arg("order_map", map),
-            write(may_manage, order),
-        ),
-        at(r"/suggestion/(?P<id>[\w\d\-]+)/attach").on(
-            EDIT,
-            Args::new(),
-            write(may_manage, |call| remember(call, ATTACHED, "id")),
-        ),
-        at(r"/suggestion/(?P<id>[\w\d\-]+)/hide").on(
-            EDIT,
-            Args::new(),
-            write(may_manage, |call| remember(call, HIDDEN, "id")),
-        ),
-        at(INCENTIVE).on(
-            EDIT,
-            Args::new().arg("context", context).arg("do_not_track", untracked),
-            write(may_manage, dismiss),
-        ),
+        at("/country")
+            .on(
+                EDIT,
+                Args::new().arg("location", location().required()),
+                write(may_manage, set_country),
+            )
+            .shows(success("Always true.")),
+        at("/providers")
+            .on(CREATE, Args::new().arg("location", location()), read(may_manage, providers))
+            .shows(providers_schema()),
+        at("/providers/order")
+            .on(EDIT, Args::new().arg("order_map", map), write(may_manage, order))
+            .shows(success("Always true.")),
+        at(r"/suggestion/(?P<id>[\w\d\-]+)/attach")
+            .on(EDIT, Args::new(), write(may_manage, |call| remember(call, ATTACHED, "id")))
+            .shows(success(IS_NEW)),
+        at(r"/suggestion/(?P<id>[\w\d\-]+)/hide")
+            .on(EDIT, Args::new(), write(may_manage, |call| remember(call, HIDDEN, "id")))
+            .shows(success(IS_NEW)),
+        at(INCENTIVE)
+            .on(
+                EDIT,
+                Args::new().arg("context", context).arg("do_not_track", untracked),
+                write(may_manage, dismiss),
+            )
+            .shows(success(IS_NEW)),
     ];
     routes.extend(onboarding::routes(names));
     routes
+}
+
+/// What [`providers`] shows.
+fn providers_schema() -> Schema {
+    let text = |about: &str| Schema::text().about(about);
+    let texts = |about: &str| Schema::list(Schema::text()).about(about);
+    let state = Schema::object([
+        ("enabled", Schema::boolean().about("Whether customers can choose it.")),
+        ("needs_setup", Schema::boolean().about("Whether something is missing.")),
+    ]);
+    let link = Schema::object([("href", text("Address."))]);
+    let links = Schema::object([("settings", link.about("Where it is set up."))]);
+    let provider = Schema::object([
+        ("id", text("Payment method ID.")),
+        ("_order", Schema::integer().about("Position at checkout.")),
+        ("_type", text("Kind of provider.")),
+        ("title", text("Name of the payment method.")),
+        ("description", text("What the payment method does.")),
+        ("supports", texts("Supported features.")),
+        ("state", state.about("Whether it is in use.")),
+        ("management", Schema::object([("_links", links)]).about("Where it is managed.")),
+    ]);
+    let providers = |about: &str| Schema::list(provider.clone()).about(about);
+    Schema::object([
+        ("country", text("Country of the business.")),
+        ("providers", providers("All providers in their order.")),
+        ("offline_payment_methods", providers("Those that need no service.")),
+        ("suggestions", Schema::list(gateway_schema()).about("What could be added.")),
+        ("suggestion_categories", texts("Groups of suggestions.")),
+        ("attached_suggestions", texts("Suggestions that were attached.")),
+        ("hidden_suggestions", texts("Suggestions that were hidden.")),
+        ("dismissed_incentives", texts("Incentives that were dismissed.")),
+    ])
 }
 
 /// A country of two letters.

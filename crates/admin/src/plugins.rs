@@ -5,8 +5,10 @@
 //! [`mod@job`] does both in the background, [`now`] while the client waits. [`own`] has the routes
 //! that clients of other products do not know: deactivating, settings, removing.
 
+mod doing;
 pub mod emails;
 mod extensions;
+mod gateways;
 mod installed;
 pub(crate) mod job;
 mod label_pdf;
@@ -96,11 +98,9 @@ pub(crate) fn routes(names: &Names, catalogue: &Arc<Catalogue>) -> Vec<Route<Act
             .on(READ, Args::new(), read(may_install, scheduled))
             .shows(job_answer())
             .refuses_like(Schema::typed("null")),
-        Route::at(&names.admin, "/onboarding/free-extensions").on(
-            READ,
-            Args::new(),
-            with_offers(catalogue, may_view, extensions::list),
-        ),
+        Route::at(&names.admin, "/onboarding/free-extensions")
+            .on(READ, Args::new(), with_offers(catalogue, may_view, extensions::list))
+            .shows(Schema::list(extensions::group_schema())),
     ];
     routes.extend(own::routes(names, catalogue));
     routes.extend(parcels::routes(names));

@@ -13,6 +13,7 @@ use frame::managers::may_view;
 use frame::{Action, Call, Names, Options, moments, options};
 use serde_json::{Map, Value, json};
 
+use crate::answers::members_or_list;
 use crate::marketplace::client;
 
 const PROFILE: &str = "woocommerce_onboarding_profile";
@@ -55,22 +56,33 @@ pub(crate) fn routes(names: &Names) -> Vec<Route<Action>> {
         at("")
             .on(READ, Args::new(), read(may_view, show))
             .on(EDIT, profile_args(), write(may_view, update))
+            .shows(Schema::object([
+                ("status", Schema::text().about("Result of the request.")),
+                ("message", Schema::text().about("Result message.")),
+            ]))
             .schema(document),
-        at("/experimental_get_email_prefill").on(
-            READ,
-            Args::new(),
-            memory(may_view, |call| Ok(email(call))),
-        ),
-        at("/progress").on(READ, Args::new(), read(may_view, progress)),
-        at("/progress/core-profiler/complete").on(
-            EDIT,
-            Args::new().arg("step", step),
-            write(may_view, complete),
-        ),
+        at("/experimental_get_email_prefill")
+            .on(READ, Args::new(), memory(may_view, |call| Ok(email(call))))
+            .shows(Schema::object([("email", Schema::text().about("The user's e-mail address."))])),
+        at("/progress").on(READ, Args::new(), read(may_view, progress)).shows(progress_schema()),
+        at("/progress/core-profiler/complete")
+            .on(EDIT, Args::new().arg("step", step), write(may_view, complete))
+            .shows(Schema::object([
+                ("results", progress_schema()),
+                ("status", Schema::text().about("Result of the request.")),
+            ])),
         at("/update-store-currency-and-measurement-units")
             .on(CREATE, Args::new().arg("country_code", country), write(may_view, measure))
             .succeeds_with(&[204]),
     ]
+}
+
+/// How far the owner got, as [`complete`] keeps it.
+fn progress_schema() -> Schema {
+    let at = Schema::text().about("When the step was completed.");
+    let step = Schema::object([("completed_at", at)]);
+    members_or_list(Schema::map().additional(step).about("Completed steps."))
+        .about("Completed steps, by the form that they belong to.")
 }
 
 fn fields() -> Vec<(&'static str, Schema)> {

@@ -50,8 +50,18 @@ pub(crate) fn routes(names: &Names) -> Vec<Route<Action>> {
             .shows(refusal()),
         at("/ssr").on(READ, Args::new(), read(may_ask, not_here)).shows(refusal()),
         at("/status").on(READ, Args::new(), read(may_ask, not_here)).shows(refusal()),
-        at("/connection/status").on(READ, Args::new(), read(may_ask, status)),
-        at("/connection/disconnect").on(EDIT, Args::new(), write(may_ask, disconnect)),
+        at("/connection/status").on(READ, Args::new(), read(may_ask, status)).shows(
+            Schema::object([
+                ("connection_data_found", Schema::boolean().about("Whether there is a token.")),
+                ("connection_valid", Schema::boolean().about("Whether the token is accepted.")),
+            ]),
+        ),
+        at("/connection/disconnect").on(EDIT, Args::new(), write(may_ask, disconnect)).shows(
+            Schema::object([(
+                "status",
+                Schema::boolean().about("Whether there was a connection."),
+            )]),
+        ),
     ]
 }
 

@@ -34,22 +34,62 @@ pub(crate) fn routes(names: &Names, catalogue: &Arc<Catalogue>) -> Vec<Route<Act
         Args::new().arg("force_default_suggestions", Schema::boolean().about(about))
     };
     vec![
-        at("/payment-gateway-suggestions").on(
-            READ,
-            forced(),
-            with_offers(catalogue, may_manage, gateways),
-        ),
-        at("/payment-gateway-suggestions/dismiss").on(
-            CREATE,
-            Args::new(),
-            write(may_install, dismiss),
-        ),
-        at("/shipping-partner-suggestions").on(
-            READ,
-            forced(),
-            with_offers(catalogue, may_install, partners),
-        ),
+        at("/payment-gateway-suggestions")
+            .on(READ, forced(), with_offers(catalogue, may_manage, gateways))
+            .shows(Schema::list(gateway_schema())),
+        at("/payment-gateway-suggestions/dismiss")
+            .on(CREATE, Args::new(), write(may_install, dismiss))
+            .shows(Schema::boolean().about("Whether suggestions were shown until now.")),
+        at("/shipping-partner-suggestions")
+            .on(READ, forced(), with_offers(catalogue, may_install, partners))
+            .shows(Schema::list(partner_schema())),
     ]
+}
+
+/// A suggestion, as [`gateway`] shows it.
+pub(crate) fn gateway_schema() -> Schema {
+    let text = |about: &str| Schema::text().about(about);
+    let texts = |about: &str| Schema::list(Schema::text()).about(about);
+    Schema::object([
+        ("id", text("Suggestion ID.")),
+        ("title", text("Name of the service.")),
+        ("content", text("What the service does.")),
+        ("image", text("Picture.")),
+        ("image_72x72", text("Picture of 72 by 72 pixels.")),
+        ("plugins", texts("Plugins to install for it.")),
+        ("is_visible", Schema::boolean().about("Always true.")),
+        ("recommendation_priority", Schema::integer().about("Position.").or_null()),
+        ("category_other", texts("Countries where it is one of several.")),
+        ("category_additional", texts("Countries where it is an addition.")),
+        ("external_link", text("Where to read more.")),
+    ])
+}
+
+/// A suggestion, as [`shown`] shows it.
+fn partner_schema() -> Schema {
+    let text = |about: &str| Schema::text().about(about);
+    let texts = |about: &str| Schema::list(Schema::text()).about(about);
+    let layout = || {
+        let feature = Schema::object([
+            ("icon", text("Picture.")),
+            ("title", text("Title of the feature.")),
+            ("description", text("What it does.")),
+        ]);
+        let features = Schema::list(feature).about("What it can do.");
+        Schema::object([("image", text("Picture.")), ("features", features)])
+    };
+    Schema::object([
+        ("id", text("Suggestion ID.")),
+        ("name", text("Name of the partner.")),
+        ("slug", text("Plugin of the partner.")),
+        ("description", text("What the partner does.")),
+        ("layout_column", layout().about("How it looks in a column.")),
+        ("layout_row", layout().about("How it looks in a row.")),
+        ("learn_more_link", text("Where to read more.")),
+        ("is_visible", Schema::boolean().about("Always true.")),
+        ("available_layouts", texts("Layouts that it has.")),
+        ("countries_where_primary", texts("Countries where it comes first.")),
+    ])
 }
 
 fn may_manage(call: &mut Call<'_>) -> Result<(), Stop> {

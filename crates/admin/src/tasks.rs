@@ -61,14 +61,24 @@ pub(crate) fn routes(names: &Names) -> Vec<Route<Action>> {
         .arg("task_list_id", task_list);
     let mut routes = samples::routes(names);
     routes.extend(homepage::routes(names));
-    routes.extend([
-        at("").on(READ, list_args(), read(may_use, with_facts!(list))).on(
-            CREATE,
-            list_args().treated("extended_tasks", extended, Treatment::None),
-            read(may_use, with_facts!(list)),
-        ),
+    let (of_list, of_task) = (view::list_item().document(), view::task_item().document());
+    routes.push(
+        at("")
+            .on(READ, list_args(), read(may_use, with_facts!(list)))
+            .shows_several(of_list.clone())
+            .on(
+                CREATE,
+                list_args().treated("extended_tasks", extended, Treatment::None),
+                read(may_use, with_facts!(list)),
+            )
+            .shows_several(of_list.clone()),
+    );
+    let on_lists = [
         action("hide").on(EDIT, Args::new(), write(may_hide, with_facts!(hide))),
         action("unhide").on(EDIT, Args::new(), write(may_hide, with_facts!(unhide))),
+    ];
+    routes.extend(on_lists.map(|route| route.shows_one(of_list.clone())));
+    let on_tasks = [
         action("dismiss").on(EDIT, Args::new(), write(may_use, with_facts!(dismiss))),
         action("undo_dismiss").on(EDIT, Args::new(), write(may_use, with_facts!(undo_dismiss))),
         // The pattern is spelt otherwise here, as the index of the reference has it.
@@ -79,7 +89,8 @@ pub(crate) fn routes(names: &Names) -> Vec<Route<Action>> {
         ),
         action("action").on(EDIT, Args::new(), write(may_use, with_facts!(act))),
         action("undo_snooze").on(EDIT, Args::new(), write(may_use, with_facts!(undo_snooze))),
-    ]);
+    ];
+    routes.extend(on_tasks.map(|route| route.shows_one(of_task.clone())));
     routes
 }
 

@@ -8,6 +8,8 @@ use frame::{Action, Call, Names, options};
 use serde_json::{Value, json};
 use types::Capability;
 
+use crate::answers::success;
+
 /// The option that keeps what apps said last, by platform.
 pub(crate) const USAGE_OPTION: &str = "woocommerce_mobile_app_usage";
 const TRACKING_OPTION: &str = "woocommerce_allow_tracking";
@@ -20,14 +22,18 @@ pub(crate) fn routes(names: &Names) -> Vec<Route<Action>> {
         .arg("version", text("Version of the app.").required())
         .arg("installation_date", Schema::date_time().about("When the app was installed."));
     vec![
-        Route::at(&names.telemetry, "/tracker").on(CREATE, args, write(may_tell, track)),
+        Route::at(&names.telemetry, "/tracker")
+            .on(CREATE, args, write(may_tell, track))
+            .shows(Schema::typed("null")),
         Route::at(&names.private, "/patterns")
             .on(READ, Args::new(), read(may_manage, patterns))
+            .only_refuses()
             .on(
                 CREATE,
                 Args::new(),
                 read(may_manage, |_| Ok(Reply::new(json!({ "success": true })))),
-            ),
+            )
+            .shows(success("Always true.")),
     ]
 }
 

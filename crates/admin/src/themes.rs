@@ -4,6 +4,7 @@
 //! for it, so that activating one changes them at once. [`contrast`] tells whether people can read
 //! what it makes of a page.
 
+mod answers;
 mod contrast;
 mod site;
 
@@ -35,21 +36,34 @@ pub(crate) fn routes(names: &Names, catalogue: &Arc<Catalogue>) -> Vec<Route<Act
     let slug = Args::new().arg("slug", Schema::text().about("Theme slug."));
     let (of_upload, of_install) = (Arc::clone(catalogue), Arc::clone(catalogue));
     let mut routes = vec![
-        at("/themes").body_bytes_max(upload::FORM_BYTES_MAX).on(
-            EDIT,
-            upload_args,
-            later(may_upload, move |request| receive(request, Arc::clone(&of_upload))),
-        ),
-        at("/onboarding/themes/install").on(
-            EDIT,
-            Args::new(),
-            later(may_install, move |request| install(request, Arc::clone(&of_install))),
-        ),
-        at("/onboarding/themes/activate").on(EDIT, Args::new(), write(may_switch, activate)),
-        own("/themes").on(READ, Args::new(), with_offers(catalogue, may_view, list)),
-        own("/themes/deactivate").on(CREATE, Args::new(), write(may_switch, deactivate)),
-        own(r"/themes/(?P<slug>[a-z0-9_\-]+)").on(DELETE, slug, write(may_install, remove)),
-        own("/theme").on(READ, Args::new(), read(anyone, current)),
+        at("/themes")
+            .body_bytes_max(upload::FORM_BYTES_MAX)
+            .on(
+                EDIT,
+                upload_args,
+                later(may_upload, move |request| receive(request, Arc::clone(&of_upload))),
+            )
+            .shows(answers::uploaded()),
+        at("/onboarding/themes/install")
+            .on(
+                EDIT,
+                Args::new(),
+                later(may_install, move |request| install(request, Arc::clone(&of_install))),
+            )
+            .shows(answers::installed()),
+        at("/onboarding/themes/activate")
+            .on(EDIT, Args::new(), write(may_switch, activate))
+            .shows(answers::activated()),
+        own("/themes")
+            .on(READ, Args::new(), with_offers(catalogue, may_view, list))
+            .shows(Schema::list(answers::theme())),
+        own("/themes/deactivate")
+            .on(CREATE, Args::new(), write(may_switch, deactivate))
+            .shows(answers::deactivated()),
+        own(r"/themes/(?P<slug>[a-z0-9_\-]+)")
+            .on(DELETE, slug, write(may_install, remove))
+            .shows(answers::removed()),
+        own("/theme").on(READ, Args::new(), read(anyone, current)).shows(answers::tokens()),
     ];
     routes.extend(site::routes(names, catalogue));
     routes

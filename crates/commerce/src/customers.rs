@@ -21,6 +21,7 @@ use db::Conn;
 use frame::{Action, Call, Names};
 use serde_json::{Value, json};
 use shop_rows::customer_lookup;
+use site_rows::user::UserRow;
 use types::{Capability, Role};
 
 pub(crate) use self::bundle::{import, import_lookup};
@@ -222,10 +223,15 @@ impl Resource for Customers {
         let caller = call.user().filter(|user| user.row.roles.contains(&Role::ShopManager));
         let is_managed = caller.is_none_or(|caller| {
             let user = &record.customer.user;
-            user.roles.contains(&Role::Customer) || user.user_id == caller.id()
+            is_only_customer(user) || user.user_id == caller.id()
         });
         Ok(call.can(capability) && (is_managed || !is_change))
     }
+}
+
+/// Whether somebody buys here and has no other part in the site.
+fn is_only_customer(user: &UserRow) -> bool {
+    !user.roles.is_empty() && user.roles.iter().all(|role| *role == Role::Customer)
 }
 
 /// Who gets the posts of a customer who goes.

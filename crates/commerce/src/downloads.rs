@@ -3,9 +3,13 @@
 mod addresses;
 mod bundle;
 mod of_customer;
+mod take;
 
 use contract::rest::route::Route;
 use frame::{Action, Names};
+
+pub use self::of_customer::{Download, of_user};
+pub use self::take::{DownloadWanted, Taken, take};
 
 pub(crate) use self::bundle::{import_log, import_permissions};
 

@@ -1,6 +1,7 @@
-//! Ways to pay that need no provider: bank transfer, cheque, cash on delivery. Each keeps its
-//! settings in an option of its own.
+//! Ways to pay: those that need no provider, such as bank transfer, and those of providers with a
+//! payment page of their own ([`hosted`]), which need no code here.
 
+pub mod hosted;
 mod item;
 mod table;
 
@@ -11,7 +12,7 @@ use frame::action::{read, write};
 use frame::{Action, Call, Names, Options, options};
 use serde_json::{Map, Value, json};
 
-use self::table::{GATEWAYS, Gateway};
+use self::table::{GATEWAYS, Gateway, Kept};
 use crate::emails::{self, Content};
 use crate::managers::{linked, may_edit, may_view, with_total};
 use crate::setting_types::{Choices, SettingType, accept};
@@ -29,7 +30,9 @@ struct Endpoint {
 
 pub(crate) fn routes(names: &Names) -> Vec<Route<Action>> {
     let versions = [(&names.commerce_v2, false), (&names.commerce_v3, true)];
-    versions.into_iter().flat_map(|(namespace, supports)| routes_of(namespace, supports)).collect()
+    let published = versions.into_iter();
+    let published = published.flat_map(|(namespace, supports)| routes_of(namespace, supports));
+    published.chain(hosted::routes(names)).collect()
 }
 
 fn routes_of(namespace: &str, shows_supports: bool) -> [Route<Action>; 2] {
@@ -62,7 +65,7 @@ fn routes_of(namespace: &str, shows_supports: bool) -> [Route<Action>; 2] {
 /// A way to pay that the shop offers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Offered {
-    pub id: &'static str,
+    pub id: String,
     /// What buyers read.
     pub title: String,
     pub description: String,
@@ -70,28 +73,36 @@ pub struct Offered {
     pub instructions: String,
 }
 
-/// The ids of all ways to pay, be they offered or not.
+/// The ids of all ways to pay that are part of the program, be they offered or not.
 pub fn ids() -> Vec<&'static str> {
-    GATEWAYS.iter().map(|gateway| gateway.id).collect()
+    GATEWAYS.iter().map(|gateway| &*gateway.id).collect()
+}
+
+/// All ways to pay, be they offered or not.
+fn all(options: &Options) -> Vec<Gateway> {
+    GATEWAYS.iter().cloned().chain(hosted::all(options)).collect()
 }
 
 /// The ways to pay that the shop offers, in the order in which it offers them.
 pub fn offered(options: &Options) -> Vec<Offered> {
     let places = options.get(ORDER);
     let mut offered = Vec::new();
-    for gateway in GATEWAYS {
-        let stored = item::stored(options, gateway);
+    for gateway in all(options) {
+        let stored = item::stored(options, &gateway);
         if stored.get("enabled").and_then(Value::as_str) != Some("yes") {
             continue;
         }
         let text = |name: &str, usual: &str| {
             stored.get(name).and_then(Value::as_str).unwrap_or(usual).to_owned()
         };
-        let title = text("title", gateway.title);
-        let description = text("description", gateway.description);
+        let title = text("title", &gateway.title);
+        let description = text("description", &gateway.description);
         let instructions = text("instructions", "");
-        let place = places.get(gateway.id).and_then(Value::as_i64).unwrap_or(gateway.order);
-        offered.push((place, Offered { id: gateway.id, title, description, instructions }));
+        let place = places.get(&*gateway.id).and_then(Value::as_i64).unwrap_or(gateway.order);
+        offered.push((
+            place,
+            Offered { id: gateway.id.into_owned(), title, description, instructions },
+        ));
     }
     offered.sort_by_key(|(place, _)| *place);
     offered.into_iter().map(|(_, gateway)| gateway).collect()
@@ -100,10 +111,10 @@ pub fn offered(options: &Options) -> Vec<Offered> {
 fn list(endpoint: &Endpoint, call: &mut Call<'_>) -> Result<Reply, Stop> {
     let options = Options::read(call.conn()?)?;
     let mut items = Vec::new();
-    for gateway in GATEWAYS {
-        let body = item::body(call, &options, gateway, endpoint.shows_supports)?;
+    for gateway in all(&options) {
+        let body = item::body(call, &options, &gateway, endpoint.shows_supports)?;
         let body = endpoint.item.filter_by_context(body, &call.context());
-        items.push(linked(body, item::links(call, &endpoint.namespace, gateway)));
+        items.push(linked(body, item::links(call, &endpoint.namespace, &gateway)));
     }
     Ok(with_total(items))
 }
@@ -111,16 +122,16 @@ fn list(endpoint: &Endpoint, call: &mut Call<'_>) -> Result<Reply, Stop> {
 fn get(endpoint: &Endpoint, call: &mut Call<'_>) -> Result<Reply, Stop> {
     let gateway = find(call)?;
     let context = call.context();
-    reply(endpoint, call, gateway, &context)
+    reply(endpoint, call, &gateway, &context)
 }
 
 fn edit(endpoint: &Endpoint, call: &mut Call<'_>) -> Result<Reply, Stop> {
     let gateway = find(call)?;
     let stored = Options::read(call.conn()?)?;
-    let mut settings = item::stored(&stored, gateway);
+    let mut settings = item::stored(&stored, &gateway);
     if let Some(Value::Object(given)) = call.params.get("settings") {
         let given = given.clone();
-        change(call, gateway, &mut settings, &given)?;
+        change(call, &gateway, &mut settings, &given)?;
     }
     let was_enabled = item::is_enabled(&settings);
     if call.params.get("enabled").is_some() {
@@ -134,18 +145,21 @@ fn edit(endpoint: &Endpoint, call: &mut Call<'_>) -> Result<Reply, Stop> {
         }
     }
     if item::is_enabled(&settings) && !was_enabled {
-        tell_enabled(call, gateway)?;
+        tell_enabled(call, &gateway)?;
     }
-    options::set(call.conn()?, gateway.option, &Value::Object(settings))?;
+    match gateway.kept {
+        Kept::Option(name) => options::set(call.conn()?, name, &Value::Object(settings))?,
+        Kept::Hosted => hosted::keep(call.conn()?, &gateway.id, Some(settings))?,
+    }
     if let Some(order) = call.params.int("order") {
         let mut places = match stored.get(ORDER) {
             Value::Object(places) => places,
             _ => Map::new(),
         };
-        places.insert(gateway.id.to_owned(), json!(order));
+        places.insert(gateway.id.clone().into_owned(), json!(order));
         options::set(call.conn()?, ORDER, &Value::Object(places))?;
     }
-    reply(endpoint, call, gateway, "view")
+    reply(endpoint, call, &gateway, "view")
 }
 
 /// Takes over the settings that the way to pay has; one that does not fit refuses all of them.
@@ -169,7 +183,7 @@ fn change(
 fn tell_enabled(call: &mut Call<'_>, gateway: &Gateway) -> Result<(), Stop> {
     let Some(kind) = emails::find("admin_payment_gateway_enabled") else { return Ok(()) };
     let who = call.user().map(|user| user.row.login.clone()).unwrap_or_default();
-    let words = vec![("gateway_title", gateway.name.to_owned()), ("username", who)];
+    let words = vec![("gateway_title", gateway.name.clone().into_owned()), ("username", who)];
     emails::queue(call, kind, &Content { words, ..Content::default() })?;
     Ok(())
 }
@@ -186,10 +200,12 @@ fn reply(
     Ok(Reply::new(body).links(item::links(call, &endpoint.namespace, gateway)))
 }
 
-fn find(call: &Call<'_>) -> Result<&'static Gateway, Refusal> {
-    let id = call.params.path().get("id").and_then(Value::as_str).unwrap_or_default();
-    GATEWAYS.iter().find(|gateway| gateway.id == id).ok_or_else(|| {
+fn find(call: &mut Call<'_>) -> Result<Gateway, Stop> {
+    let id = call.params.path().get("id").and_then(Value::as_str).unwrap_or_default().to_owned();
+    let options = Options::read(call.conn()?)?;
+    let found = all(&options).into_iter().find(|gateway| gateway.id == id);
+    Ok(found.ok_or_else(|| {
         let message = "Payment method not found.";
         Refusal::new(404, "woocommerce_rest_payment_gateway_invalid", message)
-    })
+    })?)
 }

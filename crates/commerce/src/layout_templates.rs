@@ -17,15 +17,11 @@ pub(crate) fn routes(names: &Names) -> Vec<Route<Action>> {
         Err(Refusal::new(404, "woocommerce_rest_layout_template_invalid_id", message).into())
     };
     vec![
-        Route::at(namespace, "/layout-templates").on(
-            READ,
-            Args::new().arg("area", area),
-            memory(anyone, list),
-        ),
-        Route::at(namespace, r"/layout-templates/(?P<id>\w[\w\s\-]*)").on(
-            READ,
-            Args::new().arg("id", id),
-            memory(anyone, one),
-        ),
+        Route::at(namespace, "/layout-templates")
+            .on(READ, Args::new().arg("area", area), memory(anyone, list))
+            .shows(Schema::list(Schema::map()).max_items(0).about("Always empty.")),
+        Route::at(namespace, r"/layout-templates/(?P<id>\w[\w\s\-]*)")
+            .on(READ, Args::new().arg("id", id), memory(anyone, one))
+            .only_refuses(),
     ]
 }

@@ -15,13 +15,15 @@ pub mod coupons;
 pub mod customers;
 pub mod data;
 pub mod demo;
-mod downloads;
+pub mod downloads;
 pub mod emails;
+mod first_content;
 pub mod gateways;
 pub mod ingest;
 mod layout_templates;
 pub mod options;
 pub mod orders;
+pub mod payments;
 pub mod pictures;
 pub mod privacy;
 pub mod products;
@@ -41,6 +43,7 @@ pub mod webhooks;
 
 use frame::managers;
 
+pub use first_content::begin;
 pub use pictures::{PICTURE_SIZES, PLACEHOLDER_FILE};
 pub use resource::{Resource, Rights};
 pub use routes::routes;

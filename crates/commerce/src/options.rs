@@ -2,7 +2,7 @@
 //! which the interface lists them.
 
 use contract::rest::Schema;
-use frame::options::{Definition, Kind, option, setting};
+use frame::options::{Definition, Kind, option, secret, setting};
 
 /// What the codes of refusals begin with.
 pub const CODE_PREFIX: &str = "woocommerce_rest";
@@ -98,6 +98,10 @@ pub const DEFINITIONS: &[Definition] = &[
     option("woocommerce_review_rating_verification_required", Kind::YesNo, r#""no""#),
     option("woocommerce_enable_review_rating", Kind::YesNo, r#""yes""#),
     option("woocommerce_review_rating_required", Kind::YesNo, r#""yes""#),
+    option(crate::gateways::hosted::GATEWAYS, Kind::Json, "{}"),
+    secret(crate::gateways::hosted::SECRETS, Kind::Json, "null"),
+    option("boardwalk_cart_reminders", Kind::YesNo, r#""no""#),
+    option("boardwalk_cart_reminder_hours", Kind::Integer, "10"),
     option("woocommerce_hold_stock_minutes", Kind::Text, r#""60""#),
     option("woocommerce_notify_low_stock", Kind::YesNo, r#""yes""#),
     option("woocommerce_notify_no_stock", Kind::YesNo, r#""yes""#),

@@ -21,6 +21,7 @@ pub fn routes(names: &Names) -> Vec<Route<Action>> {
     routes.extend(crate::attributes::routes_by_slug(names));
     routes.extend(crate::reviews::routes(names));
     routes.extend(crate::orders::routes(names));
+    routes.extend(crate::payments::routes(names));
     routes.extend(crate::reports::routes(names));
     routes.extend(crate::customers::routes(names));
     routes.extend(crate::downloads::routes(names));

@@ -119,6 +119,10 @@ struct Terms {
     item: Item,
 }
 
+/// Numbers of terms that stay free: where bundles come from, kinds and visibilities of products are
+/// terms, and have them.
+const FREE_NUMBERS: i64 = 14;
+
 /// Gives a new shop the category of products that name none.
 pub(crate) fn found(conn: &mut dyn Conn) -> types::Result<()> {
     if Options::read(conn)?.integer(DEFAULT_CATEGORY) != 0 {
@@ -130,9 +134,11 @@ pub(crate) fn found(conn: &mut dyn Conn) -> types::Result<()> {
         taxonomy: CATEGORY.to_owned(),
         ..empty_row()
     };
-    let id = match term::find_by_slug(conn, CATEGORY, &category.slug)? {
-        Some(known) => known.term_id,
-        None => term::insert(conn, &category)?,
+    let id = if let Some(known) = term::find_by_slug(conn, CATEGORY, &category.slug)? {
+        known.term_id
+    } else {
+        term::reserve_id(conn, FREE_NUMBERS)?;
+        term::insert(conn, &category)?
     };
     frame::options::set(conn, DEFAULT_CATEGORY, &json!(id))
 }

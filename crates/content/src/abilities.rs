@@ -1,19 +1,21 @@
 //! Abilities: what programs may do here, by name, each with schemas of what it takes and gives.
 //! **An ability is a request to a route of the site under another name**: who may, what it takes
-//! and what it gives are those of the route.
+//! and what it gives are those of the route, or those that another crate says.
 
+mod offered;
 mod table;
 
 use std::sync::Arc;
 
 use contract::rest::route::{READ, Route, Verb};
-use contract::rest::{Args, CompiledItem, Item, Links, Refusal, Reply, Schema, Stop};
-use frame::action::{Action, read, write};
-use frame::{Call, Names, paging};
+use contract::rest::{Args, CompiledItem, Item, Links, Params, Refusal, Reply, Schema, Stop};
+use frame::action::{Action, Later, later, read};
+use frame::{AbilityCategory, Call, Names, Site, paging};
 use serde_json::{Map, Value, json};
 use types::Capability;
 
-use self::table::{ABILITIES, Ability, CATEGORIES, Category, Fact, Runs};
+use self::offered::Offered;
+use self::table::{Ability, CATEGORIES, Fact, Runs};
 
 const ALL: &[&str] = &["view", "edit", "embed"];
 const FULL: &[&str] = &["view", "edit"];
@@ -21,6 +23,8 @@ const PER_PAGE: i64 = 50;
 const PER_PAGE_MAX: i64 = 100;
 const ANY_METHOD: &[Verb] = &[Verb::Get, Verb::Post, Verb::Put, Verb::Patch, Verb::Delete];
 const NAME_PATTERN: &str = r"^[a-zA-Z0-9\-\/]+$";
+const CANNOT_RUN: &str = "rest_ability_cannot_execute";
+const NOT_ALLOWED: &str = "You are not allowed to run this ability.";
 const SLUG_PATTERN: &str = "^[a-z0-9]+(?:-[a-z0-9]+)*$";
 
 /// What the operations share.
@@ -56,11 +60,16 @@ pub(crate) fn routes(names: &Names) -> Vec<Route<Action>> {
         at("/categories/(?P<slug>[a-z0-9]+(?:-[a-z0-9]+)*)")
             .on(READ, Args::new().arg("slug", slug), read(may_read, run(read_category)))
             .schema(category.document()),
-        at(r"/abilities/(?P<name>[a-zA-Z0-9\-\/]+?)/run").on(
-            ANY_METHOD,
-            Args::new().arg("name", name.clone()).arg("input", input),
-            write(may_run, run_ability),
-        ),
+        at(r"/abilities/(?P<name>[a-zA-Z0-9\-\/]+?)/run")
+            .on(
+                ANY_METHOD,
+                Args::new().arg("name", name.clone()).arg("input", input),
+                later(may_run, run_ability),
+            )
+            .refuses_with(&[405])
+            .shows(Schema::types(&types).about(
+                "Any JSON value: what the ability gives, as its `output_schema` describes it.",
+            )),
         at("/abilities")
             .on(
                 READ,
@@ -117,9 +126,9 @@ fn may_read(call: &mut Call<'_>) -> Result<(), Stop> {
     if call.can(Capability::Read) { Ok(()) } else { Err(call.forbidden().into()) }
 }
 
-fn ability_of(call: &Call<'_>) -> Result<&'static Ability, Stop> {
-    let name = call.params.text("name").unwrap_or_default();
-    let found = ABILITIES.iter().find(|ability| ability.name == name);
+fn ability_of<'s>(site: &'s Site, params: &Params) -> Result<Offered<'s>, Stop> {
+    let name = params.text("name").unwrap_or_default();
+    let found = Offered::all(site).find(|ability| ability.name() == name);
     let missing = || Refusal::new(404, "rest_ability_not_found", "Ability not found.");
     found.ok_or_else(|| missing().into())
 }
@@ -143,8 +152,9 @@ fn listed((mut fields, links): (Value, Links)) -> Value {
 #[expect(clippy::unnecessary_wraps, reason = "it has the form of every operation")]
 fn list_abilities(shared: &Shared, call: &mut Call<'_>) -> Result<Reply, Stop> {
     let category = call.params.text("category").filter(|text| !text.is_empty());
-    let fits = |ability: &&Ability| category.is_none_or(|category| ability.category == category);
-    let (page, total) = paged(call, ABILITIES.iter().filter(fits).collect());
+    let fits =
+        |ability: &Offered<'_>| category.is_none_or(|category| ability.category().slug == category);
+    let (page, total) = paged(call, Offered::all(call.site).filter(fits).collect());
     let items: Vec<Value> =
         page.into_iter().map(|one| listed(show_ability(shared, call, one))).collect();
     let path = format!("/{}/abilities", shared.namespace);
@@ -152,33 +162,33 @@ fn list_abilities(shared: &Shared, call: &mut Call<'_>) -> Result<Reply, Stop> {
 }
 
 fn read_ability(shared: &Shared, call: &mut Call<'_>) -> Result<Reply, Stop> {
-    let (fields, links) = show_ability(shared, call, ability_of(call)?);
+    let (fields, links) = show_ability(shared, call, ability_of(call.site, &call.params)?);
     Ok(Reply::new(fields).links(links))
 }
 
-fn show_ability(shared: &Shared, call: &Call<'_>, ability: &Ability) -> (Value, Links) {
+fn show_ability(shared: &Shared, call: &Call<'_>, ability: Offered<'_>) -> (Value, Links) {
     let readonly = ability.is_readonly();
     let annotations = json!({ "readonly": readonly, "destructive": false, "idempotent": readonly });
     let fields = json!({
-        "name": ability.name,
-        "label": ability.label,
-        "description": ability.about,
-        "category": ability.category,
+        "name": ability.name(),
+        "label": ability.label(),
+        "description": ability.about(),
+        "category": ability.category().slug,
         "input_schema": ability.input_schema(call.site),
         "output_schema": ability.output_schema(call.site),
         "meta": { "annotations": annotations, "show_in_rest": true },
     });
     let at = |path: &str| call.visit.rest(&format!("/{}/abilities{path}", shared.namespace));
     let links = Links::new()
-        .to("self", at(&format!("/{}", ability.name)))
+        .to("self", at(&format!("/{}", ability.name())))
         .to("collection", at(""))
-        .to("wp:action-run", at(&format!("/{}/run", ability.name)));
+        .to("wp:action-run", at(&format!("/{}/run", ability.name())));
     (shared.ability.filter_by_context(fields, &call.context()), links)
 }
 
 #[expect(clippy::unnecessary_wraps, reason = "it has the form of every operation")]
 fn list_categories(shared: &Shared, call: &mut Call<'_>) -> Result<Reply, Stop> {
-    let (page, total) = paged(call, CATEGORIES.iter().collect());
+    let (page, total) = paged(call, categories(call.site));
     let items: Vec<Value> =
         page.into_iter().map(|one| listed(show_category(shared, call, one))).collect();
     let path = format!("/{}/categories", shared.namespace);
@@ -187,7 +197,7 @@ fn list_categories(shared: &Shared, call: &mut Call<'_>) -> Result<Reply, Stop> 
 
 fn read_category(shared: &Shared, call: &mut Call<'_>) -> Result<Reply, Stop> {
     let slug = call.params.text("slug").unwrap_or_default();
-    let Some(category) = CATEGORIES.iter().find(|category| category.slug == slug) else {
+    let Some(category) = categories(call.site).into_iter().find(|one| one.slug == slug) else {
         let message = "Ability category not found.";
         return Err(Refusal::new(404, "rest_ability_category_not_found", message).into());
     };
@@ -195,7 +205,18 @@ fn read_category(shared: &Shared, call: &mut Call<'_>) -> Result<Reply, Stop> {
     Ok(Reply::new(fields).links(links))
 }
 
-fn show_category(shared: &Shared, call: &Call<'_>, category: &Category) -> (Value, Links) {
+/// The groups of all abilities.
+fn categories(site: &Site) -> Vec<AbilityCategory> {
+    let mut all = CATEGORIES.to_vec();
+    for category in site.abilities().map(frame::SiteAbility::category) {
+        if !all.contains(&category) {
+            all.push(category);
+        }
+    }
+    all
+}
+
+fn show_category(shared: &Shared, call: &Call<'_>, category: AbilityCategory) -> (Value, Links) {
     let fields = json!({
         "slug": category.slug,
         "label": category.label,
@@ -210,8 +231,8 @@ fn show_category(shared: &Shared, call: &Call<'_>, category: &Category) -> (Valu
     (shared.category.filter_by_context(fields, &call.context()), links)
 }
 
-fn input_of(call: &Call<'_>) -> Map<String, Value> {
-    call.params.get("input").and_then(Value::as_object).cloned().unwrap_or_default()
+fn input_of(params: &Params) -> Map<String, Value> {
+    params.get("input").and_then(Value::as_object).cloned().unwrap_or_default()
 }
 
 fn invalid_input(message: impl Into<std::borrow::Cow<'static, str>>) -> Refusal {
@@ -220,7 +241,7 @@ fn invalid_input(message: impl Into<std::borrow::Cow<'static, str>>) -> Refusal 
 
 /// An unknown name is found out before rights are looked at, then the method, then the input.
 fn may_run(call: &mut Call<'_>) -> Result<(), Stop> {
-    let ability = ability_of(call)?;
+    let ability = ability_of(call.site, &call.params)?;
     let wanted = if ability.is_readonly() { Verb::Get } else { Verb::Post };
     if call.verb != wanted {
         let message = format!("This ability is run with {}.", wanted.name());
@@ -232,17 +253,22 @@ fn may_run(call: &mut Call<'_>) -> Result<(), Stop> {
     {
         return Err(invalid_input("input must be an object.").into());
     }
-    check_input(ability, &input_of(call))?;
-    let may = match &ability.runs {
-        Runs::Facts(_) => call.can(Capability::ManageOptions),
-        // The route decides more exactly when it is asked.
-        Runs::Request(_) => call.can(Capability::Read),
+    let may = match ability {
+        Offered::Own(own) => {
+            check_input(own, &input_of(&call.params))?;
+            match &own.runs {
+                Runs::Facts(_) => call.can(Capability::ManageOptions),
+                // The route decides more exactly when it is asked.
+                Runs::Request(_) => call.can(Capability::Read),
+            }
+        }
+        // So does whoever brought it along.
+        Offered::Other(_) => call.can(Capability::Read),
     };
     if may {
         return Ok(());
     }
-    let message = "You are not allowed to run this ability.";
-    Err(call.deny("rest_ability_cannot_execute", message).into())
+    Err(call.deny(CANNOT_RUN, NOT_ALLOWED).into())
 }
 
 fn check_input(ability: &Ability, input: &Map<String, Value>) -> Result<(), Stop> {
@@ -262,9 +288,28 @@ fn check_input(ability: &Ability, input: &Map<String, Value>) -> Result<(), Stop
     Err(invalid_input("fields must name facts that there are.").into())
 }
 
-fn run_ability(call: &mut Call<'_>) -> Result<Reply, Stop> {
-    let ability = ability_of(call)?;
-    let input = input_of(call);
+async fn run_ability(call: Later) -> Result<Reply, Stop> {
+    let input = input_of(&call.params);
+    match ability_of(&call.site, &call.params)? {
+        Offered::Own(own) if own.is_readonly() => {
+            call.look(move |call| run_own(own, call, input.clone())).await
+        }
+        Offered::Own(own) => call.attempt(move |call| run_own(own, call, input.clone())).await,
+        Offered::Other(other) => match other.run(Arc::clone(&call.visit), input).await {
+            Ok(answer) => Ok(Reply::new(answer)),
+            Err(Stop::Refused(refusal)) if refusal.status == 403 => {
+                Err(Refusal::new(403, CANNOT_RUN, NOT_ALLOWED).into())
+            }
+            Err(stop) => Err(stop),
+        },
+    }
+}
+
+fn run_own(
+    ability: &Ability,
+    call: &mut Call<'_>,
+    input: Map<String, Value>,
+) -> Result<Reply, Stop> {
     match &ability.runs {
         Runs::Facts(facts) => {
             let asked = input.get("fields").and_then(Value::as_array);
@@ -284,8 +329,7 @@ fn run_ability(call: &mut Call<'_>) -> Result<Reply, Stop> {
             match site.import(call.conn()?, visit, target.verb, (&path, input))? {
                 Ok(answer) => Ok(Reply::new(answer)),
                 Err(refusal) if matches!(refusal.status, 401 | 403) => {
-                    let message = "You are not allowed to run this ability.";
-                    Err(call.deny("rest_ability_cannot_execute", message).into())
+                    Err(call.deny(CANNOT_RUN, NOT_ALLOWED).into())
                 }
                 Err(refusal) if refusal.code == "rest_invalid_param" => {
                     Err(invalid_input(refusal.message).into())

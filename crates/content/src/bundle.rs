@@ -1,10 +1,11 @@
 //! The posts and pages of a bundle.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use db::Conn;
 use frame::Options;
 use frame::bundle::{ImportSection, at, import_sections, records, time};
+use frame::first_content;
 use serde::Deserialize;
 use serde_json::Value;
 use site_rows::post::{self, PostRow};
@@ -14,8 +15,9 @@ use crate::posts;
 
 const POSTS: &str = "posts";
 const CATEGORY: &str = "category";
-/// Sections whose ids come from the same numbers as those of posts.
-const NUMBERED_LIKE_POSTS: [&str; 5] = ["products", "variations", "coupons", "orders", "refunds"];
+/// Sections whose ids come from the same numbers.
+const NUMBERED_LIKE_POSTS: [&str; 6] =
+    [POSTS, "products", "variations", "coupons", "orders", "refunds"];
 
 const SECTIONS: &[(&str, ImportSection)] = &[(POSTS, import_posts)];
 
@@ -48,14 +50,20 @@ pub fn import(
     sections: &BTreeMap<String, Value>,
 ) -> Result<BTreeMap<&'static str, usize>> {
     posts::found(conn)?;
-    let totals = import_sections(conn, SECTIONS, sections)?;
-    // Ids of records that are imported later must not be given to new posts meanwhile.
-    let records = NUMBERED_LIKE_POSTS.iter().filter_map(|name| sections.get(*name)?.as_array());
-    let ids = records.flatten().filter_map(|record| record.get("id")?.as_i64());
-    if let Some(greatest) = ids.max() {
-        post::reserve_id(conn, greatest)?;
+    let numbers = numbers(sections);
+    // What is imported later, or moves, must not get one of them meanwhile.
+    if let Some(greatest) = numbers.last() {
+        post::reserve_id(conn, *greatest)?;
     }
+    first_content::give_way(conn, &numbers)?;
+    let totals = import_sections(conn, SECTIONS, sections)?;
     Ok(totals)
+}
+
+/// The ids that the bundle brings along.
+fn numbers(sections: &BTreeMap<String, Value>) -> BTreeSet<i64> {
+    let records = NUMBERED_LIKE_POSTS.iter().filter_map(|name| sections.get(*name)?.as_array());
+    records.flatten().filter_map(|record| record.get("id")?.as_i64()).collect()
 }
 
 fn import_posts(conn: &mut dyn Conn, section: &Value) -> Result<usize> {

@@ -14,12 +14,12 @@ mod write;
 use std::sync::Arc;
 
 use contract::rest::route::{CREATE, DELETE, EDIT, READ, Route};
-use contract::rest::{Reply, Stop};
+use contract::rest::{Refusal, Reply, Stop, formats};
 use db::filter::Page;
 use frame::action::{Action, read, write as change};
 use frame::dates::Moment;
 use frame::{Call, Names, paging};
-use site_rows::comment::{self, CommentFilter, CommentOrder};
+use site_rows::comment::{self, CommentFilter, CommentOrder, CommentRow};
 use types::Timestamp;
 
 use self::item::Comments;
@@ -54,6 +54,22 @@ pub(crate) fn routes(names: &Names) -> Vec<Route<Action>> {
             .refuses_with(&[410])
             .schema(item.document()),
     ]
+}
+
+/// Stores the comment of a stranger, who filled in the form below a post. **Whoever is signed in in
+/// that browser is not looked at**: it is nobody's word but the form's.
+pub(crate) fn leave(call: &mut Call<'_>) -> Result<CommentRow, Stop> {
+    if call.options().is_on("comment_registration") {
+        let message = "Sign in to comment.";
+        return Err(Refusal::new(403, "not_logged_in", message).into());
+    }
+    permit::takes_comments(call)?;
+    let email = call.params.text("author_email").unwrap_or_default();
+    if !email.is_empty() && !formats::is_email(email) {
+        let message = "The e-mail address is not valid.";
+        return Err(Refusal::new(400, "require_valid_email", message).into());
+    }
+    write::insert_new(call)
 }
 
 fn list_all(comments: &Comments, call: &mut Call<'_>) -> Result<Reply, Stop> {

@@ -15,15 +15,55 @@ pub(crate) fn routes(names: &Names) -> Vec<Route<Action>> {
     let search = Args::new()
         .arg("search", Schema::text().min_length(1).required().about("Search terms."))
         .arg("per_page", per_page());
+    let mut whole = page_fields();
+    whole.push(("html", Schema::text().about("Content as HTML.")));
+    whole.push(("markdown", Schema::text().about("Content as it is written.")));
     vec![
-        Route::at(&names.docs, "/pages").on(READ, paged(), memory(anyone, list)),
-        Route::at(&names.docs, r"/pages/(?P<slug>[\w-]+)").on(
-            READ,
-            Args::new().arg("slug", Schema::text().about("Page slug.")),
-            memory(anyone, get),
-        ),
-        Route::at(&names.docs, "/search").on(READ, search, memory(anyone, find)),
+        Route::at(&names.docs, "/pages")
+            .on(READ, paged(), memory(anyone, list))
+            .shows(Schema::list(Schema::object(page_fields()))),
+        Route::at(&names.docs, r"/pages/(?P<slug>[\w-]+)")
+            .on(
+                READ,
+                Args::new().arg("slug", Schema::text().about("Page slug.")),
+                memory(anyone, get),
+            )
+            .shows(Schema::object(whole)),
+        Route::at(&names.docs, "/search")
+            .on(READ, search, memory(anyone, find))
+            .shows(Schema::list(hit_schema())),
     ]
+}
+
+/// What a page has in the list.
+fn page_fields() -> Vec<(&'static str, Schema)> {
+    let text = |about: &str| Schema::text().about(about);
+    let heading = Schema::object([
+        ("level", Schema::integer().about("2 for a section, 3 for a part of one.")),
+        ("text", text("Heading.")),
+        ("id", text("Anchor on the page.")),
+    ]);
+    vec![
+        ("slug", text("Page slug.")),
+        ("title", text("Page title.")),
+        ("summary", text("What the page is about.")),
+        ("link", text("Address of the page.")),
+        ("headings", Schema::list(heading).about("Headings in their order.")),
+    ]
+}
+
+/// A section that answers a query.
+fn hit_schema() -> Schema {
+    let text = |about: &str| Schema::text().about(about);
+    Schema::object([
+        ("slug", text("Page slug.")),
+        ("title", text("Page title.")),
+        ("heading", text("Heading of the section.")),
+        ("anchor", text("Anchor of the section.")),
+        ("link", text("Address of the section.")),
+        ("snippet", text("HTML with the matches in `mark` elements.")),
+        ("score", Schema::number().about("How well the section fits.")),
+    ])
 }
 
 fn per_page() -> Schema {

@@ -2,8 +2,9 @@
 //! oEmbed, the documentation, and the pages that people see.
 //!
 //! A guest of the frame like the shop and its administration: [`routes`] are handed to a
-//! [`frame::Site`] when it is made, [`found`] makes what every site has, and [`web::page`] answers
-//! requests for pages. This crate knows no HTTP library and no SQL.
+//! [`frame::Site`] when it is made, [`found`] makes what every site has and [`begin`] what a new
+//! one begins with, and [`web::page`] answers requests for pages. This crate knows no HTTP library
+//! and no SQL.
 
 mod abilities;
 mod appearance;
@@ -31,7 +32,7 @@ use frame::{Action, Names};
 /// The options that content declares.
 pub const OPTIONS: &[frame::options::Definition] = appearance::OPTIONS;
 
-pub use posts::{find_by_path, found, is_any_due, publish_due};
+pub use posts::{begin, find_by_path, found, is_any_due, publish_due};
 
 /// The routes in the order in which the index lists them. The settings are those of the site and of
 /// these tables of options.

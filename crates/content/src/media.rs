@@ -15,6 +15,8 @@ mod update;
 
 use std::sync::Arc;
 
+pub(crate) use self::create::to_the_end;
+
 use contract::rest::route::{CREATE, DELETE, EDIT, READ, Route};
 use contract::rest::{CompiledItem, Reply, Stop};
 use frame::action::{Action, Later, later, read, write};

@@ -16,6 +16,7 @@ use crate::oembed::{self, Author, Format, LocalPage, ProxyRequest, SizeMax};
 use crate::posts;
 
 const XML: &str = "text/xml; charset=UTF-8";
+const XML_TYPE: &str = "text/xml";
 /// Of a frame, unless the request says another.
 const WIDTH_USUAL: u64 = 600;
 
@@ -47,11 +48,36 @@ pub(crate) fn routes(names: &Names) -> Vec<Route<Action>> {
     vec![
         Route::at(&names.oembed, "/embed")
             .on(READ, embed_args, read(anyone, embed))
-            .refuses_with(&[404, 501]),
+            .refuses_with(&[404, 501])
+            .shows(local_schema())
+            .or_text(XML_TYPE),
         Route::at(&names.oembed, "/proxy")
             .on(READ, proxy_args, later(may_proxy, proxy))
-            .refuses_with(&[404]),
+            .refuses_with(&[404, 501])
+            .shows(Schema::map().about("What the provider says, with `html` made safe."))
+            .or_text(XML_TYPE),
     ]
+}
+
+/// What this site says of its own pages.
+fn local_schema() -> Schema {
+    let text = |about: &str| Schema::text().about(about);
+    let pixels = |about: &str| Schema::integer().about(about);
+    Schema::object([
+        ("version", text("Version of oEmbed.")),
+        ("provider_name", text("Name of the site.")),
+        ("provider_url", text("Address of the site.")),
+        ("author_name", text("Author of the page.")),
+        ("author_url", text("Address of the author's page.")),
+        ("title", text("Page title.")),
+        ("type", text("How the page can be shown.").choices(&["rich", "link"])),
+        ("width", pixels("Width of the frame.")),
+        ("height", pixels("Height of the frame.")),
+        ("html", text("The frame.")),
+        ("thumbnail_url", text("Picture of the page.")),
+        ("thumbnail_width", pixels("Width of the picture.")),
+        ("thumbnail_height", pixels("Height of the picture.")),
+    ])
 }
 
 fn unsigned(params: &Params, name: &str) -> Option<u64> {

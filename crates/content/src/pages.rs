@@ -15,7 +15,9 @@ mod policy;
 #[cfg(test)]
 mod tests;
 
-pub use self::content::{AuthorPage, EmbedPage, FrontPage, NotFoundPage, PostPage, PostSummary};
+pub use self::content::{
+    AuthorPage, CommentView, Commenter, EmbedPage, FrontPage, NotFoundPage, PostPage, PostSummary,
+};
 pub use self::content::{SearchPage, author, embed, front, not_found, post, search};
 pub use self::forms::{AuthorizePage, AuthorizedPage, ErrorPage, LinkPage, LoginPage};
 pub use self::forms::{authorize, authorized, error, link, login};

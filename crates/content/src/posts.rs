@@ -6,12 +6,14 @@
 
 mod address;
 pub(crate) mod autosaves;
+pub(crate) mod first_menu;
 mod item;
 pub(crate) mod kind;
 mod labels;
 pub(crate) mod list;
 mod menu_items;
 mod menu_locations;
+pub(crate) mod page_list;
 mod permalinks;
 pub(crate) mod permit;
 pub(crate) mod records;
@@ -40,6 +42,7 @@ use site_rows::post::PostRow;
 
 pub use self::address::find_by_path;
 pub(crate) use self::address::{is_publicly_viewable, permalink, term_link};
+pub use self::first_menu::begin;
 pub(crate) use self::list::{direction, page, words};
 pub use self::scheduled::{is_any_due, publish_due};
 

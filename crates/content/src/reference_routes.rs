@@ -10,13 +10,23 @@ use types::reference;
 
 pub(crate) fn routes(names: &Names) -> Vec<Route<Action>> {
     let zip = Args::new().arg("zip", Schema::text().about("Five digits."));
+    let text = |about: &str| Schema::text().about(about);
+    let place_schema = Schema::object([
+        ("zip", text("Five digits.")),
+        ("city", text("City.")),
+        ("state", text("Two-letter state code.")),
+    ]);
+    let category = Schema::object([
+        ("code", text("Merchant category code.")),
+        ("description", text("What the code means.")),
+    ]);
     vec![
-        Route::at(&names.docs, r"/zip-codes/(?P<zip>\d{5})").on(READ, zip, memory(anyone, place)),
-        Route::at(&names.docs, "/merchant-categories").on(
-            READ,
-            Args::new(),
-            memory(anyone, |_| Ok(categories())),
-        ),
+        Route::at(&names.docs, r"/zip-codes/(?P<zip>\d{5})")
+            .on(READ, zip, memory(anyone, place))
+            .shows(place_schema),
+        Route::at(&names.docs, "/merchant-categories")
+            .on(READ, Args::new(), memory(anyone, |_| Ok(categories())))
+            .shows(Schema::list(category)),
     ]
 }
 

@@ -2,7 +2,8 @@
 //!
 //! [`page`] takes a request and answers it with a page, or not at all: what is no page is
 //! left to the interfaces for programs. **Every form carries a token of its own page**, bound to
-//! the session or, before there is one, to a cookie; and no address of a request leads a browser
+//! the session or, before there is one, to a cookie, but for that of comments, which is a
+//! stranger's; and no address of a request leads a browser
 //! away from this site, but for those that a signed-in user has approved. Pages of crates above are
 //! made of the same parts: a [`PageRequest`] knows the circumstances and the ways to answer.
 
@@ -12,6 +13,7 @@ mod authorize;
 mod callback;
 mod coming_soon;
 mod discovery;
+mod discussion;
 mod feeds;
 mod form;
 mod found;
@@ -95,12 +97,14 @@ impl PageRequest<'_> {
             PagePath::Administration(name) => self.administration(name).await.map(Some),
             PagePath::NoKeyGrant => Ok(Some(self.not_found())),
             PagePath::Feed { of, format } => self.feed(of, *format).await,
+            PagePath::Comment => self.leave_comment().await.map(Some),
             PagePath::Robots => Ok(Some(self.robots())),
             PagePath::Icon => Ok(Some(WebAnswer::icon())),
             PagePath::Discovery => self.discovery(),
             PagePath::SitemapMoved => Ok(Some(self.sitemap_moved())),
             PagePath::SitemapIndex => self.sitemap_index().await,
             PagePath::SitemapPage(name) => self.sitemap_page(name).await,
+            PagePath::SitemapStyle(style) => Ok(Some(sitemaps::style(*style))),
         }
     }
 }

@@ -81,6 +81,16 @@ impl<Cx: Sync> Compiled<Cx> {
         Ok(Self { entry, sanitizer, schema, name, params_document, reply_document })
     }
 
+    /// What it takes, as a JSON schema.
+    pub fn params_document(&self) -> &Value {
+        &self.params_document
+    }
+
+    /// What it answers, as a JSON schema.
+    pub fn reply_document(&self) -> &Value {
+        &self.reply_document
+    }
+
     pub fn route(&self) -> Route {
         self.entry.route
     }

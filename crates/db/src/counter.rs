@@ -1,6 +1,8 @@
 //! Numbers handed out in blocks. A block belongs to one process; a crash leaves a gap, never a
 //! reuse.
 
+use std::hash::{DefaultHasher, Hash, Hasher as _};
+
 use types::{Error, Result};
 
 use crate::{Conn, Val, statements};
@@ -46,6 +48,9 @@ pub fn lock(conn: &mut dyn Conn, name: &str) -> Result<i64> {
 /// bound nor the leap of a restore reaches into the next one.
 const PERIOD_NUMBERS: i64 = 1 << 32;
 
+/// Counters of one name that [`take_shared`] chooses from.
+const SHARED_COUNTERS: u64 = 16_384;
+
 /// Takes one of the `max` that a period has, such as letters of a day; false when none is left.
 /// Periods are numbered upwards, and the counter serves nothing else. **What is taken in a
 /// transaction that fails, or is run again, was not taken.**
@@ -58,6 +63,22 @@ pub fn take_of_period(conn: &mut dyn Conn, name: &str, period: i64, max: i64) ->
     raise(conn, name, first)?;
     take(conn, name, 1)?;
     Ok(true)
+}
+
+/// The same for one of those who are told apart by `key`, such as addresses that strangers make up.
+/// **They share a fixed number of counters**, so that inventing keys does not fill the store; two
+/// that meet by chance share what there is.
+pub fn take_shared(
+    conn: &mut dyn Conn,
+    name: &str,
+    key: &impl Hash,
+    period: i64,
+    max: i64,
+) -> Result<bool> {
+    let mut hasher = DefaultHasher::new();
+    key.hash(&mut hasher);
+    let name = format!("{name} {}", hasher.finish() % SHARED_COUNTERS);
+    take_of_period(conn, &name, period, max)
 }
 
 /// How many numbers were taken.

@@ -21,7 +21,7 @@ use postgres::{CancelToken, Client, Config, NoTls, Statement};
 use rustls::ClientConfig;
 use rustls_platform_verifier::ConfigVerifierExt as _;
 use tokio_postgres_rustls::MakeRustlsConnect;
-use types::{Error, Result};
+use types::{Error, Kind, Result};
 
 use crate::caller::{Interrupt, check_interest, is_abandoned};
 use crate::changes::{Changes, Written};
@@ -259,6 +259,11 @@ fn attempt_once(conn: &mut PgConn, job: &mut dyn Job, mode: Mode, attempt: u32) 
     conn.written.publish();
     match ended {
         Err(_) if conn.lost_race => Attempt::LostRace,
+        // A server that goes on answering has refused; one that is gone may have stored it before.
+        Err(error) if keep && mode == Mode::Write && conn.script("ROLLBACK").is_err() => {
+            let message = "the connection to the storage was lost while a change was being stored";
+            Attempt::Ended(Err(Error::new(Kind::Uncertain, message).because(error)))
+        }
         ended => Attempt::Ended(ended),
     }
 }
@@ -275,9 +280,9 @@ struct Cancel {
 }
 
 impl Cancel {
-    /// Later the server has acted on it, or never will.
+    /// Later the server has acted on it, or never will. Several may be on their way at once.
     fn was_sent_just_now(&self) -> bool {
-        let sent = self.sent.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let sent = *self.sent.lock().unwrap_or_else(PoisonError::into_inner);
         sent.is_some_and(|sent| sent.elapsed() < CANCEL_ARRIVES_WITHIN)
     }
 }

@@ -5,6 +5,8 @@
 //! fast, since one flush serves the whole group. SQLite allows one writer at a time anyway, so the
 //! thread takes nothing away.
 
+mod statistics;
+
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 use std::sync::Arc;
@@ -122,7 +124,8 @@ fn retry_while_busy(work: impl Fn() -> rusqlite::Result<()>) -> rusqlite::Result
 
 fn migrate(writer: &mut SqliteConn, migrations: Migrations) -> Result<()> {
     writer.control("BEGIN IMMEDIATE")?;
-    let migrated = crate::migrate::run(writer, migrations);
+    let migrated = crate::migrate::run(writer, migrations)
+        .and_then(|()| statistics::put(&writer.inner).map_err(failed));
     writer.control(if migrated.is_ok() { "COMMIT" } else { "ROLLBACK" })?;
     migrated
 }

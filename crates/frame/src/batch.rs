@@ -23,6 +23,26 @@ pub(crate) fn route() -> Route<Action> {
     Route::at("", "/batch/v1")
         .on(CREATE, args(), write(anyone, |call| run(call, &[])))
         .succeeds_with(&[207])
+        .shows(answer())
+}
+
+/// What a batch answers: a response for each request, in their order.
+pub fn answer() -> Schema {
+    let body = Schema::types(&["object", "array", "string", "number", "boolean", "null"])
+        .about("What the request is answered with by itself.");
+    let headers =
+        Schema::types(&["object", "array"]).about("Headers by name; an empty list for none.");
+    let response = Schema::object([
+        ("body", body),
+        ("status", Schema::integer().about("Status of the response.")),
+        ("headers", headers),
+    ]);
+    let about = "A response for each request. Where all must be valid and one is not, nothing is \
+                 done, and those that are valid have null.";
+    Schema::object([
+        ("failed", Schema::text().about("`validation`, if nothing was done.")),
+        ("responses", Schema::list(response.or_null()).about(about)),
+    ])
 }
 
 /// The parameters of a batch.

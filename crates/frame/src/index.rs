@@ -12,7 +12,63 @@ use crate::{Call, Names, Site, Visit};
 
 /// The route of the whole index. It comes first of all.
 pub(crate) fn root() -> Route<Action> {
-    Route::at("", "").on(READ, context_arg(Args::new()), memory(anyone, show_root))
+    Route::at("", "")
+        .on(READ, context_arg(Args::new()), memory(anyone, show_root))
+        .shows(site_index())
+}
+
+/// What is said of the site, and of all its routes.
+fn site_index() -> Schema {
+    let text = |about: &str| Schema::text().about(about);
+    let number = |about: &str| Schema::integer().about(about);
+    let offset = Schema::types(&["string", "number"]).about("Hours ahead of UTC.");
+    let authentication = Schema::types(&["object", "array"])
+        .about("Where programs get credentials, by kind; an empty list for nowhere.");
+    Schema::object([
+        ("name", text("Site title.")),
+        ("description", text("Site tagline.")),
+        ("url", text("Address of the site.")),
+        ("home", text("Address of the front page.")),
+        ("gmt_offset", offset),
+        ("timezone_string", text("Time zone, such as America/New_York.")),
+        ("page_for_posts", number("Page that lists posts.")),
+        ("page_on_front", number("Page that is the front page.")),
+        ("show_on_front", text("What the front page shows.")),
+        ("namespaces", Schema::list(Schema::text()).about("All namespaces.")),
+        ("authentication", authentication),
+        ("routes", routes_index()),
+        ("site_logo", number("Media ID of the logo.")),
+        ("site_icon", number("Media ID of the icon.")),
+        ("site_icon_url", text("Address of the icon.")),
+        ("_links", Schema::map().about("Where to read more.")),
+    ])
+}
+
+/// What is said of one namespace.
+fn namespace_index() -> Schema {
+    Schema::object([
+        ("namespace", Schema::text().about("Name of the namespace.")),
+        ("routes", routes_index()),
+        ("_links", Schema::map().about("The index of the site.")),
+    ])
+}
+
+/// Routes by their patterns.
+fn routes_index() -> Schema {
+    let methods = || Schema::list(Schema::text()).about("Methods.");
+    let args =
+        Schema::types(&["object", "array"]).about("Parameters by name; an empty list for none.");
+    let allow_batch = Schema::map().about("Versions of batches that take it.");
+    let endpoint =
+        Schema::object([("methods", methods()), ("allow_batch", allow_batch), ("args", args)]);
+    let route = Schema::object([
+        ("namespace", Schema::text().about("Its namespace.")),
+        ("methods", methods()),
+        ("endpoints", Schema::list(endpoint).about("Its operations.")),
+        ("schema", Schema::map().about("Its items, with `context=help`.")),
+        ("_links", Schema::map().about("Its own address, if its pattern has no variables.")),
+    ]);
+    Schema::map().additional(route).about("Routes by their patterns.")
 }
 
 /// The routes of the namespaces' own indexes.
@@ -23,6 +79,7 @@ pub(crate) fn of_namespace(namespace: &str) -> Route<Action> {
         .treat("namespace", Treatment::None);
     Route::at(namespace, "")
         .on(READ, context_arg(args), memory(anyone, show_namespace))
+        .shows(namespace_index())
         .refuses_with(&[404])
 }
 

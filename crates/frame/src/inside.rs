@@ -1,19 +1,75 @@
 //! Requests that the site makes to itself, in somebody's name and without a network: what webhooks
-//! deliver is what their owner would see.
+//! deliver is what their owner would see, and what the sandbox's simulated partners are sent.
 
+use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
 
 use contract::rest::{Params, Refusal, Sources, Stop, Verb};
 use db::Conn;
 use serde_json::{Map, Value};
 use site_rows::user::UserRow;
-use types::{Error, Result, Role, Timestamp};
+use types::{Environment, Error, Result, Role, Timestamp};
 
+use crate::outbound::{Fetch, FetchFault, Fetched, Method};
+use crate::request::Client;
+use crate::rest::Payload;
 use crate::rest::invocation::Invocation;
 use crate::rest::perform::{self, perform};
-use crate::{Call, Identity, Options, Site, User, Via, Visit};
+use crate::{Call, Identity, Options, Request, Site, User, Via, Visit};
 
 impl Site {
+    /// Sends a request to another host. **In the sandbox, one to its own REST interface stays in
+    /// the process**: its simulated partners are there, and the way out refuses this machine. They
+    /// are sent the very request, and nothing beside it.
+    pub async fn send(
+        self: &Arc<Self>,
+        request: Fetch,
+    ) -> std::result::Result<Fetched, FetchFault> {
+        match self.own_request(&request).await {
+            Some(own) => {
+                let response = self.answer(own).await;
+                let body = match response.payload {
+                    Payload::Bytes(bytes) => bytes,
+                    Payload::Shared(bytes) => bytes.to_vec(),
+                    Payload::Plain(document) | Payload::Gzip(document) => document.plain.clone(),
+                    Payload::Empty | Payload::LeftOut => Vec::new(),
+                };
+                let (status, final_url) = (response.status, request.url);
+                Ok(Fetched { status, headers: Vec::new(), body, final_url })
+            }
+            None => self.outbound().fetch(request).await,
+        }
+    }
+
+    async fn own_request(&self, request: &Fetch) -> Option<Request> {
+        if self.environment() != Environment::Sandbox || request.method != Method::Post {
+            return None;
+        }
+        let home = self.address_for_emails(&*self.options().await.ok()?);
+        let url = request.url.as_str();
+        let root = format!("{home}/{}", self.settings().names.rest_root);
+        let path = url.strip_prefix(&root).filter(|path| path.starts_with('/'))?;
+        let names = request.headers.iter();
+        Some(Request {
+            method: String::from("POST"),
+            path: path.to_owned(),
+            url_path: request.url.path().to_owned(),
+            query_text: String::new(),
+            query: Map::new(),
+            headers: names.map(|(name, text)| (name.to_lowercase(), text.clone())).collect(),
+            body: request.body.clone(),
+            upload: None,
+            secure: url.starts_with("https:"),
+            encrypted_here: false,
+            host: request.url.host_str().unwrap_or_default().to_owned(),
+            client: Client {
+                address: IpAddr::V4(Ipv4Addr::LOCALHOST),
+                throttled: false,
+                local: false,
+            },
+        })
+    }
+
     /// What the user sees at a REST path, such as `/wc/v3/orders/7`; nothing if they may not, or if
     /// there is nothing.
     pub fn seen_by(

@@ -21,6 +21,7 @@ pub mod cookies;
 pub mod credential_cache;
 pub mod dates;
 mod documents;
+pub mod first_content;
 pub mod identity;
 pub mod index;
 mod inside;
@@ -57,6 +58,6 @@ pub use request::{Client, Request};
 pub use rest::{Payload, Response, line_of_user};
 pub use settings::Settings;
 pub use site::{
-    Action, Call, ContentChange, ContentSource, FileFound, FileSource, Neighbour, PageSource,
-    Parts, PublicPage, Site, Visit, action,
+    AbilityCategory, AbilityRun, Action, Call, ContentChange, ContentSource, FileFound, FileSource,
+    Neighbour, PageSource, Parts, PublicPage, Site, SiteAbility, Visit, action,
 };

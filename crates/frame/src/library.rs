@@ -10,9 +10,11 @@ pub mod backup;
 pub mod fetch;
 pub mod item;
 pub mod place;
+pub mod placed;
 mod placeholder;
 pub mod sweep;
 
 pub use self::backup::LibraryFiles;
 pub use self::item::NewItem;
-pub use self::place::{NotTaken, Placed};
+pub use self::place::NotTaken;
+pub use self::placed::Placed;

@@ -5,8 +5,6 @@
 //! e-mail says is sealed while it waits, since it may hold a link that lets its reader in. Where
 //! the operator named no relay, there is no mail, and callers are told so.
 
-use std::hash::{DefaultHasher, Hash as _, Hasher as _};
-
 use askama::Template;
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
@@ -29,7 +27,6 @@ const ID_BYTES: usize = 16;
 const EMAILS_PER_HOUR_MAX: i64 = 30;
 /// E-mails that one address gets in an hour because of orders and accounts.
 const RECEIVED_PER_HOUR_MAX: i64 = 20;
-const RECIPIENT_COUNTERS: u64 = 16_384;
 const MICROS_PER_HOUR: i64 = 60 * 60 * 1_000_000;
 
 /// What is written to somebody.
@@ -141,14 +138,11 @@ pub fn count_email(call: &mut Call<'_>) -> std::result::Result<(), Stop> {
 }
 
 /// Counts an e-mail that somebody's order or account causes, and says whether it may be sent: **an
-/// address that strangers enter is not flooded.** Addresses share a number of counters, so that
-/// inventing them does not fill the store.
+/// address that strangers enter is not flooded.**
 pub fn may_receive(conn: &mut dyn Conn, to: &str, now: Timestamp) -> Result<bool> {
-    let mut hasher = DefaultHasher::new();
-    to.to_lowercase().hash(&mut hasher);
-    let name = format!("e-mails to {}", hasher.finish() % RECIPIENT_COUNTERS);
     let hour = now.as_micros().div_euclid(MICROS_PER_HOUR);
-    let may = counter::take_of_period(conn, &name, hour, RECEIVED_PER_HOUR_MAX)?;
+    let key = to.to_lowercase();
+    let may = counter::take_shared(conn, "e-mails to", &key, hour, RECEIVED_PER_HOUR_MAX)?;
     if !may {
         tracing::warn!("a recipient has too many e-mails of this hour");
     }

@@ -18,8 +18,7 @@ pub mod sizes;
 pub mod storage;
 pub(crate) mod strip;
 
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use tokio::sync::Semaphore;
 
@@ -38,19 +37,14 @@ pub struct Library {
     pub(crate) workers: Semaphore,
     /// What the picture is called that stands for missing ones, if there is one.
     placeholder: Option<&'static str>,
-    /// Its forms, for as long as it is no item.
-    pub(crate) drawn: Mutex<HashMap<String, Drawn>>,
 }
-
-/// A file that was made in memory, with its digest.
-pub(crate) type Drawn = (String, Arc<[u8]>);
 
 impl Library {
     /// Besides the sizes that every site has, there are those that are asked for.
     pub fn new(storage: Arc<dyn FileStorage>, sizes: &[PictureSize], workers: usize) -> Self {
         let sizes = sizes::USUAL.iter().chain(sizes).copied().collect();
         let workers = Semaphore::new(workers.max(1));
-        Self { storage, sizes, workers, placeholder: None, drawn: Mutex::default() }
+        Self { storage, sizes, workers, placeholder: None }
     }
 
     /// Says what the picture is called that stands for missing ones: a file of the type WebP.

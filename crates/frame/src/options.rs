@@ -19,6 +19,7 @@ use serde_json::{Value, json};
 use types::{Result, Timestamp};
 
 pub use self::definition::{Definition, Kind, Setting, option, secret, setting};
+pub(crate) use self::site::FIRST_CONTENT_OPTION;
 
 /// The values of all options at one moment.
 #[derive(Debug, Default)]

@@ -14,6 +14,7 @@ mod gate;
 pub(crate) mod job;
 mod public_page;
 pub(crate) mod recent;
+mod site_ability;
 mod visit;
 
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -30,6 +31,7 @@ pub use self::call::Call;
 pub use self::content_source::{ContentChange, ContentSource};
 pub use self::file_source::{FileFound, FileSource};
 pub use self::public_page::{PageSource, PublicPage};
+pub use self::site_ability::{AbilityCategory, AbilityRun, SiteAbility};
 pub use self::visit::Visit;
 
 use self::gate::Gate;
@@ -84,6 +86,7 @@ pub struct Site {
     options: Mutex<Option<(Instant, Arc<Options>)>>,
     documents: Documents,
     content_sources: Vec<Box<dyn ContentSource>>,
+    abilities: Vec<Box<dyn SiteAbility>>,
     page_sources: Vec<Box<dyn PageSource>>,
     file_sources: Vec<Box<dyn FileSource>>,
     job_kinds: Vec<Box<dyn JobKind>>,
@@ -133,6 +136,7 @@ impl Site {
             options: Mutex::new(None),
             documents: Documents::default(),
             content_sources: Vec::new(),
+            abilities: Vec::new(),
             page_sources: Vec::new(),
             file_sources: Vec::new(),
             job_kinds: Vec::new(),
@@ -203,6 +207,18 @@ impl Site {
     /// The source of a kind of content; none for one that is kept as posts.
     pub fn content_source(&self, kind: &str) -> Option<&dyn ContentSource> {
         self.content_sources().find(|source| source.kind() == kind)
+    }
+
+    /// Adds something that programs may do here.
+    #[must_use]
+    pub fn with_ability(mut self, ability: Box<dyn SiteAbility>) -> Self {
+        self.abilities.push(ability);
+        self
+    }
+
+    /// What crates above let programs do.
+    pub fn abilities(&self) -> impl Iterator<Item = &dyn SiteAbility> {
+        self.abilities.iter().map(|ability| &**ability)
     }
 
     /// Adds public pages of a crate above.

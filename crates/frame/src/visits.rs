@@ -8,7 +8,7 @@ use types::{Result, Timestamp};
 
 use crate::password::Hashes;
 use crate::request::Client;
-use crate::{Identity, Options, Request, Site, Visit};
+use crate::{Identity, Options, Request, Site, Visit, signing};
 
 /// The address of a site that nobody has named.
 const HOME_UNKNOWN: &str = "http://localhost";
@@ -47,6 +47,9 @@ impl Site {
                 query => format!("{}?{query}", request.url_path),
             },
             headers: request.headers.clone(),
+            signed_body: request
+                .header(signing::MESSAGE_SIGNATURE)
+                .map(|_| Arc::from(request.body.as_slice())),
             options: Arc::default(),
             application_passwords: self.takes_application_passwords(request),
             hashes: Hashes::default(),
@@ -106,6 +109,7 @@ impl Site {
             },
             requested: String::new(),
             headers: Vec::new(),
+            signed_body: None,
             options: Arc::new(options),
             application_passwords: false,
             hashes: Hashes::default(),

@@ -19,8 +19,9 @@ use crate::lifecycle::{self, Machine};
 use crate::perform::Outcome;
 use crate::rows::history::PastVersion;
 use crate::rows::merchant::{MerchantRow, StoreRow};
+use crate::rows::sale::SaleRow;
 use crate::rows::tpn::{ProfileRow, TpnRow};
-use crate::rows::{history, merchant, tpn};
+use crate::rows::{history, merchant, sale, tpn};
 use crate::{Code, Cx, text};
 
 /// An object with versions.
@@ -134,6 +135,32 @@ impl Record for StoreRow {
 
     fn tpn(&self) -> Option<&Tpn> {
         None
+    }
+}
+
+impl Record for SaleRow {
+    const MACHINE: &'static Machine = &lifecycle::SALE;
+
+    record_members!();
+
+    fn load(conn: &mut dyn Conn, iso_id: &IsoId, id: &str) -> Result<Option<Self>> {
+        sale::get(conn, iso_id, id)
+    }
+
+    fn store(&self, conn: &mut dyn Conn, _before: &Self) -> Result<()> {
+        sale::update(conn, self)
+    }
+
+    fn id(&self) -> &str {
+        &self.sale_id
+    }
+
+    fn store_id(&self) -> Option<&StoreId> {
+        self.store_id.as_ref()
+    }
+
+    fn tpn(&self) -> Option<&Tpn> {
+        Some(&self.tpn)
     }
 }
 

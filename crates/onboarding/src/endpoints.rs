@@ -30,15 +30,17 @@ use crate::merchants::requirements::MerchantRequirements;
 use crate::onboard::OnboardMerchant;
 use crate::sandbox::catcher::{CaughtClear, CaughtList};
 use crate::sandbox::clock::{ClockAdvance, ClockGet};
-use crate::sandbox::devices::{SimulatedDownload, SimulatedPair};
+use crate::sandbox::devices::{SimulatedAnswer, SimulatedDownload, SimulatedPair};
 use crate::sandbox::reset::SandboxReset;
 use crate::terminals::actions::{TpnActivate, TpnDeactivate, TpnReassign, TpnRetire};
+use crate::terminals::device_sales::{DeviceSaleAnswer, DeviceSaleGet};
 use crate::terminals::devices::{DevicePair, DeviceParametersGet, PairingCodeCreate, TpnSwap};
 use crate::terminals::get::TpnGet;
 use crate::terminals::list::TpnList;
 use crate::terminals::parameters::{ParameterList, TpnParametersGet};
 use crate::terminals::patch::TpnPatch;
 use crate::terminals::profiles::{ProfilePut, ProfileReveal, ProfileVerify};
+use crate::terminals::sales::{SaleCancel, SaleCreate, SaleGet, SaleList, SaleRefund};
 use crate::terminals::templates::{
     DefaultsGet, DefaultsPut, TemplateCreate, TemplateGet, TemplateList, TemplatePatch,
     TemplateRetire,
@@ -81,6 +83,13 @@ static ENTRIES: &[Entry<Cx>] = entries![
     ProfileReveal,
     DevicePair,
     DeviceParametersGet,
+    SaleCreate,
+    SaleList,
+    SaleGet,
+    SaleRefund,
+    SaleCancel,
+    DeviceSaleGet,
+    DeviceSaleAnswer,
     TemplateList,
     TemplateCreate,
     TemplateGet,
@@ -127,6 +136,7 @@ static ENTRIES: &[Entry<Cx>] = entries![
     ClockAdvance,
     SimulatedPair,
     SimulatedDownload,
+    SimulatedAnswer,
     CaughtList,
     CaughtClear,
     SandboxReset,

@@ -12,6 +12,7 @@
 //!
 //! Start with [`onboard::OnboardMerchant`].
 
+mod ability;
 pub mod audit;
 pub mod auth;
 pub mod bulk;
@@ -45,6 +46,7 @@ pub mod text;
 mod transition;
 pub mod webhooks;
 
+pub use ability::OnboardAbility;
 pub use caller::{Caller, Origin};
 pub use codes::{Code, CodeView};
 pub use cx::{Cx, Platform, RequestOptions};

@@ -9,7 +9,7 @@ mod states;
 
 use std::fmt::Write as _;
 
-pub use states::{IsoStatus, MerchantStatus, ProfileStatus, StoreStatus, TpnStatus};
+pub use states::{IsoStatus, MerchantStatus, ProfileStatus, SaleStatus, StoreStatus, TpnStatus};
 
 /// One kind of object with all its states.
 #[derive(Debug)]
@@ -122,6 +122,19 @@ pub static TPN: Machine = Machine {
         "swap" routed: [Provisioned, Inactive, Attention] => same, Unbind, "device.unbound";
         "retire" routed: [Provisioned, Active, Inactive, Attention, Reassigning] => Retired, Retire,
             "tpn.retired";
+    },
+};
+
+/// A request to a terminal to take the money for an order, or to pay it back.
+pub static SALE: Machine = Machine {
+    object: "sale",
+    states: SaleStatus::NAMES,
+    steps: steps! { SaleStatus:
+        "show": [Requested] => Shown, Nothing, "sale.shown";
+        "approve": [Requested, Shown] => Approved, Nothing, "sale.approved";
+        "decline": [Requested, Shown] => Declined, Nothing, "sale.declined";
+        "cancel" routed: [Requested, Shown] => Cancelled, Nothing, "sale.cancelled";
+        "expire": [Requested, Shown] => Expired, Nothing, "sale.expired";
     },
 };
 

@@ -18,6 +18,7 @@ pub mod merchant;
 pub mod quota;
 pub mod request_log;
 pub mod reset;
+pub mod sale;
 pub mod template;
 pub mod tpn;
 pub mod webhook_endpoint;
@@ -42,6 +43,7 @@ pub fn all_statements() -> Vec<&'static Sql> {
         quota::STATEMENTS,
         request_log::STATEMENTS,
         reset::STATEMENTS,
+        sale::STATEMENTS,
         template::STATEMENTS,
         tpn::STATEMENTS,
         webhook_endpoint::STATEMENTS,

@@ -5,6 +5,7 @@
 
 pub mod actions;
 pub(crate) mod credentials;
+pub mod device_sales;
 pub mod devices;
 pub mod get;
 pub mod list;
@@ -12,5 +13,7 @@ pub mod parameters;
 pub mod patch;
 pub mod processors;
 pub mod profiles;
+mod sale_orders;
+pub mod sales;
 pub mod templates;
 pub mod views;

@@ -14,7 +14,6 @@ pub mod send;
 
 use std::time::Duration;
 
-use data_encoding::BASE64;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use types::{Error, Result, Secret, Timestamp};
@@ -29,9 +28,6 @@ use crate::rows::webhook_endpoint::WebhookEndpointRow;
 
 /// Webhooks of one ISO at most.
 pub const WEBHOOKS_MAX: usize = 10;
-/// Before the text of a secret, as Standard Webhooks has it.
-const SECRET_PREFIX: &str = "whsec_";
-const SECRET_BYTES: usize = 32;
 /// Stands for a value that is not shown.
 const MASKED: &str = "***";
 
@@ -100,12 +96,9 @@ fn headers_aad(webhook_id: &str) -> Aad<'_> {
 
 /// A new secret: its text, to be shown once, and its sealed bytes.
 fn new_secret(data_key: &DataKey, webhook_id: &str) -> Result<(Secret<String>, Vec<u8>)> {
-    let mut bytes = vec![0; SECRET_BYTES];
-    vault::fill_random(&mut bytes)?;
-    let bytes = Secret::new(bytes);
+    let (text, bytes) = frame::signing::new_secret()?;
     let sealed = data_key.seal(&secret_aad(webhook_id), bytes.expose())?;
-    let text = format!("{SECRET_PREFIX}{}", BASE64.encode(bytes.expose()));
-    Ok((Secret::new(text), sealed))
+    Ok((text, sealed))
 }
 
 fn seal_headers(data_key: &DataKey, webhook_id: &str, headers: &[SealedHeader]) -> Result<Vec<u8>> {

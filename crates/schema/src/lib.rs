@@ -34,4 +34,6 @@ pub const MIGRATIONS: &[(&str, &str)] = migrations![
     "0018_carts",
     "0019_stock_holds",
     "0020_autosaves",
+    "0021_payments",
+    "0022_lookups",
 ];

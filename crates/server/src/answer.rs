@@ -21,6 +21,9 @@ use crate::limits::{Exceeded, Standing};
 /// What an answer's header may list of ignored members.
 const IGNORED_FIELDS_MAX: usize = 20;
 const IGNORED_FIELD_LENGTH_MAX: usize = 100;
+const MAY_BE_STORED: &str = "The database was lost while this was being saved, so it may or may \
+                             not have been saved. Send it again with the same Idempotency-Key, or \
+                             look it up first.";
 
 /// An answer before its headers.
 #[derive(Debug)]
@@ -100,6 +103,11 @@ impl Dialect {
             Kind::Unavailable => {
                 tracing::warn!(error = %error.report(), "request could not be served now");
                 self.not_now("The service is temporarily unavailable; try again.")
+            }
+            Kind::Uncertain => {
+                tracing::warn!(error = %error.report(), "a change may be stored or not");
+                // No Retry-After: what is sent again without a key could be stored twice.
+                self.refuse(Code::Unavailable, "", MAY_BE_STORED)
             }
             Kind::Invalid | Kind::Conflict | Kind::Internal => {
                 tracing::error!(error = %error.report(), "request failed with an internal error");

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use analytics::facts::Facts;
 use contract::rest::route::Route;
+use frame::first_content::FirstContent;
 use frame::media::{FolderStorage, Library};
 use onboarding::Platform;
 use types::Result;
@@ -52,13 +53,19 @@ pub fn routes(
     all.into_iter().flatten().collect()
 }
 
-/// Makes what a site is born with. The shop stands on the site, which must be there first.
-fn found(platform: &Platform) -> Result<()> {
+/// Makes what a site is born with, and what a new one begins with. The shop stands on the site,
+/// which must be there first.
+fn found(platform: &Platform, site: &frame::Site) -> Result<()> {
     let (now, vault) = (platform.clock.now(), Arc::clone(&platform.vault));
+    let placeholder = site.place_placeholder()?;
     platform.store.write_blocking(move |conn| {
         frame::options::secrets::seal_all(conn, &vault)?;
         content::found(conn)?;
         commerce::found(conn)?;
+        let mut first = FirstContent::begin(conn, now)?;
+        content::begin(conn, &mut first)?;
+        commerce::begin(conn, &mut first, placeholder.as_ref())?;
+        first.end(conn)?;
         analytics::found(conn, now)
     })
 }
@@ -105,6 +112,7 @@ pub fn make_site(
         .with_body_bytes(settings.limits.rest_body_bytes)
         .with_pages(Box::new(pages))
         .with_content(Box::new(products))
+        .with_ability(Box::new(onboarding::OnboardAbility::new(platform)))
         .with_pages(Box::new(commerce::orders::ReceiptPages))
         .with_pages(of_admin)
         .with_email_style(commerce::emails::style)
@@ -132,7 +140,7 @@ pub fn make_site(
     if platform.settings.registration != onboarding::Registration::Closed {
         site = site.with_registrations();
     }
-    found(platform)?;
+    found(platform, &site)?;
     let site = Arc::new(site);
     platform.attach_site(&site);
     Ok(site)

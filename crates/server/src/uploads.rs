@@ -119,9 +119,7 @@ async fn find(site: &Arc<Site>, name: &str) -> Result<Option<(MediaFileRow, Stor
     }
     let asked = name.to_owned();
     let row = site.store().read(move |conn| media::file(conn, &asked)).await?;
-    let Some(row) = row.filter(|row| row.post_id != 0) else {
-        return site.placeholder_file(name).await;
-    };
+    let Some(row) = row.filter(|row| row.post_id != 0) else { return Ok(None) };
     let storage = Arc::clone(site.library().storage());
     let opened = tokio::task::spawn_blocking(move || {
         let stored = storage.open(&row.name)?;

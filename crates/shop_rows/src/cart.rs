@@ -33,6 +33,11 @@ statements! {
         "WHERE site_id = $1 AND (cart_key = $2 OR LOWER(contents) LIKE $3 ESCAPE '!')
          ORDER BY cart_key"
     );
+    CART_UNSUBSCRIBE =
+        "INSERT INTO cart_reminder_refusals (site_id, email_hash, created_us)
+         VALUES ($1, $2, $3) ON CONFLICT DO NOTHING";
+    CART_UNSUBSCRIBED =
+        "SELECT COUNT(*) FROM cart_reminder_refusals WHERE site_id = $1 AND email_hash = $2";
     CARTS_COUNT = "SELECT COUNT(*) FROM carts WHERE site_id = $1";
 }
 
@@ -75,4 +80,17 @@ pub fn due(conn: &mut dyn Conn, now: Timestamp, most: i64, limit: i64) -> Result
         return Ok(Vec::new());
     }
     conn.rows(&CARTS_OLDEST, &[SITE.into(), beyond.into()], CartRow::read)
+}
+
+/// Remembers that nobody is to be reminded at an address, which is kept as a hash.
+pub fn unsubscribe(conn: &mut dyn Conn, email_hash: &[u8], now: Timestamp) -> Result<()> {
+    let params = [SITE.into(), email_hash.into(), now.into()];
+    conn.execute(&CART_UNSUBSCRIBE, &params).map(drop)
+}
+
+/// Whether nobody is to be reminded at the address.
+pub fn is_unsubscribed(conn: &mut dyn Conn, email_hash: &[u8]) -> Result<bool> {
+    let params = [SITE.into(), email_hash.into()];
+    let count: Option<i64> = conn.row(&CART_UNSUBSCRIBED, &params, |row| row.get(0))?;
+    Ok(count.unwrap_or_default() > 0)
 }

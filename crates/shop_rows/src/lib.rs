@@ -12,9 +12,11 @@ pub mod download_permission;
 pub mod import;
 pub mod order;
 pub mod order_note;
+pub mod payment;
 pub mod product;
 pub mod report_file;
 pub mod review;
+pub mod sandbox_payment;
 pub mod shipping;
 pub mod stock_hold;
 pub mod tax_class;
@@ -40,12 +42,14 @@ pub fn all_statements() -> Vec<&'static Sql> {
         order::marked::STATEMENTS,
         order::sums::STATEMENTS,
         order_note::STATEMENTS,
+        payment::STATEMENTS,
         product::STATEMENTS,
         product::sold::STATEMENTS,
         product::terms::STATEMENTS,
         product::variation::STATEMENTS,
         report_file::STATEMENTS,
         review::STATEMENTS,
+        sandbox_payment::STATEMENTS,
         shipping::STATEMENTS,
         stock_hold::STATEMENTS,
         tax_class::STATEMENTS,

@@ -62,7 +62,6 @@ statements! {
     MEDIA_BYTES =
         "SELECT CAST(COALESCE(SUM(bytes), 0) AS BIGINT) FROM media_files
          WHERE site_id = $1 AND post_id <> 0";
-    MEDIA_FILES_ANY = "SELECT 1 FROM media_files WHERE site_id = $1 LIMIT 1";
     MEDIA_FILE_INSERT = db::insert!(MediaFileRow);
     MEDIA_FILE_GET = db::select!(MediaFileRow, "WHERE site_id = $1 AND name = $2");
     MEDIA_FILES_OF = db::select!(MediaFileRow, "WHERE site_id = $1 AND post_id = $2 ORDER BY name");
@@ -71,8 +70,13 @@ statements! {
         "WHERE site_id = $1 AND post_id <> 0 AND name > $2 ORDER BY name LIMIT $3"
     );
     MEDIA_FILES_FREE = "UPDATE media_files SET post_id = 0 WHERE site_id = $1 AND post_id = $2";
+    MEDIA_RENUMBER = "UPDATE media SET post_id = $1 WHERE site_id = $2 AND post_id = $3";
+    MEDIA_FILES_RENUMBER =
+        "UPDATE media_files SET post_id = $1 WHERE site_id = $2 AND post_id = $3";
+    MEDIA_POST_RENUMBER = "UPDATE posts SET post_id = $1 WHERE site_id = $2 AND post_id = $3";
     MEDIA_FEATURED_CLEAR =
-        "UPDATE posts SET featured_media = 0 WHERE site_id = $1 AND featured_media = $2";
+        "UPDATE posts SET featured_media = 0
+         WHERE site_id = $1 AND featured_media = $2 AND featured_media <> 0";
 }
 
 pub fn get(conn: &mut dyn Conn, post_id: i64) -> Result<Option<MediaRow>> {
@@ -131,22 +135,34 @@ pub fn update(conn: &mut dyn Conn, media: &MediaRow) -> Result<()> {
 
 /// Deletes what is known about an item, and returns the files that it had. Their names stay taken.
 pub fn delete(conn: &mut dyn Conn, post_id: i64) -> Result<Vec<MediaFileRow>> {
+    let files = free_files(conn, post_id)?;
     let params = [SITE.into(), post_id.into()];
-    let files = conn.rows(&MEDIA_FILES_OF, &params, MediaFileRow::read)?;
-    conn.execute(&MEDIA_FILES_FREE, &params)?;
     conn.execute(&MEDIA_FEATURED_CLEAR, &params)?;
     conn.execute(&MEDIA_DELETE, &params)?;
     Ok(files)
 }
 
+/// The files of something that is gone, whose names stay taken.
+pub fn free_files(conn: &mut dyn Conn, post_id: i64) -> Result<Vec<MediaFileRow>> {
+    let params = [SITE.into(), post_id.into()];
+    let files = conn.rows(&MEDIA_FILES_OF, &params, MediaFileRow::read)?;
+    conn.execute(&MEDIA_FILES_FREE, &params)?;
+    Ok(files)
+}
+
+/// Gives an item that nothing refers to the next number, and returns that.
+pub fn renumber(conn: &mut dyn Conn, post_id: i64) -> Result<i64> {
+    let next = crate::post::take_id(conn)?;
+    let params = [next.into(), SITE.into(), post_id.into()];
+    for statement in [&MEDIA_POST_RENUMBER, &MEDIA_RENUMBER, &MEDIA_FILES_RENUMBER] {
+        conn.execute(statement, &params)?;
+    }
+    Ok(next)
+}
+
 /// Items whose posts were deleted by somebody who knows no files.
 pub fn without_post(conn: &mut dyn Conn, limit: i64) -> Result<Vec<i64>> {
     conn.rows(&MEDIA_WITHOUT_POST, &[SITE.into(), KIND.into(), limit.into()], |row| row.get(0))
-}
-
-/// Whether there never was a file.
-pub fn is_untouched(conn: &mut dyn Conn) -> Result<bool> {
-    Ok(conn.row(&MEDIA_FILES_ANY, &[SITE.into()], |row| row.get::<i64>(0))?.is_none())
 }
 
 /// Bytes of all files.

@@ -102,6 +102,11 @@ pub fn insert_with_id(conn: &mut dyn Conn, term: &TermRow) -> Result<()> {
     write(conn, &TERM_INSERT, term, term.term_id).map(drop)
 }
 
+/// Leaves the numbers up to this one to whoever brings numbers along.
+pub fn reserve_id(conn: &mut dyn Conn, term_id: i64) -> Result<()> {
+    counter::raise(conn, TERM_ID, term_id)
+}
+
 /// Returns whether there is such a term.
 pub fn update(conn: &mut dyn Conn, term: &TermRow) -> Result<bool> {
     write(conn, &TERM_UPDATE, term, term.term_id)

@@ -14,6 +14,7 @@ pub(crate) fn route(namespace: &str) -> Route<Action> {
     Route::at(namespace, "/batch")
         .on(CREATE, batch::args(), write(anyone, run))
         .succeeds_with(&[207])
+        .shows(batch::answer())
 }
 
 fn run(call: &mut Call<'_>) -> Result<Reply, Stop> {

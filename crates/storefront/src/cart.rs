@@ -282,14 +282,14 @@ fn remove_item(call: &mut Call<'_>, cart: &mut Cart, base: &str) -> Result<Reply
 }
 
 fn apply_coupon(call: &mut Call<'_>, cart: &mut Cart, base: &str) -> Result<Reply, Stop> {
-    coupons::need_enabled(call)?;
+    coupons::admit(call)?;
     let code = coupons::code_of(call);
     coupons::apply(call, cart, &code)?;
     get(call, cart, base)
 }
 
 fn remove_coupon(call: &mut Call<'_>, cart: &mut Cart, base: &str) -> Result<Reply, Stop> {
-    coupons::need_enabled(call)?;
+    coupons::admit(call)?;
     let code = coupons::code_of(call);
     if pricing::coupon_of(call, &code)?.is_none() {
         let message = "There is no such coupon.";
@@ -463,7 +463,7 @@ fn applied(call: &mut Call<'_>, cart: &mut Cart) -> Result<(String, Value), Stop
 }
 
 fn coupons_add(call: &mut Call<'_>, cart: &mut Cart, base: &str) -> Result<Reply, Stop> {
-    coupons::need_enabled(call)?;
+    coupons::admit(call)?;
     coupons::check_code(call)?;
     let code = coupons::code_of(call);
     coupons::apply(call, cart, &code)?;

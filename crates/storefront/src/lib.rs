@@ -8,6 +8,7 @@
 //! SQL.**
 
 mod address;
+mod attempts;
 mod batch;
 mod cart;
 mod checkout;
@@ -16,13 +17,16 @@ mod money;
 mod order;
 pub mod pages;
 mod products;
+mod reminders;
 mod reviews;
+mod sandbox_gateway;
 mod schemas;
 mod session;
 pub mod sweep;
 mod terms;
 
 use contract::rest::route::Route;
+use frame::jobs::JobKind;
 use frame::{Action, Names};
 
 /// The routes of both namespaces, in the order in which the index lists them.
@@ -39,5 +43,12 @@ pub fn routes(names: &Names) -> Vec<Route<Action>> {
         routes.push(reviews::route(namespace));
         routes.extend(products::routes(namespace));
     }
+    routes.push(sandbox_gateway::route(&names.docs));
+    routes.push(reminders::route(&names.docs));
     routes
+}
+
+/// The kinds of jobs that the shop window needs.
+pub fn jobs() -> Vec<Box<dyn JobKind>> {
+    vec![Box::new(sandbox_gateway::ReportJob), Box::new(reminders::ReminderJob)]
 }

@@ -11,11 +11,14 @@ mod address_form;
 mod cart;
 mod catalogue;
 mod checkout;
+mod downloads;
 mod linked_data;
 mod order;
 mod path;
 mod product;
 mod product_form;
+mod reminder;
+mod sandbox;
 mod shop_request;
 mod trail;
 mod values;
@@ -26,7 +29,7 @@ use content::web::{self, PageRequest, WebAnswer};
 use frame::{Request, Site};
 use types::Error;
 
-use self::path::{ADD_TO_CART, ShopPath};
+use self::path::{ADD_TO_CART, DOWNLOAD, ShopPath};
 use self::shop_request::ShopRequest;
 
 /// Whether a request with this method and path may be for a page, of the shop or of the site.
@@ -39,8 +42,12 @@ pub fn may_be_page(method: &str, path: &str) -> bool {
 /// The page that the request asks for. Nothing if there is none and the client does not say that it
 /// would show one.
 pub async fn page(site: &Arc<Site>, request: Request) -> Option<WebAnswer> {
-    let path = ShopPath::at(&request.url_path).filter(|path| path.takes(&request));
-    if let Some(path) = path {
+    let path = ShopPath::at(&request.url_path);
+    let is_shop_front = match &path {
+        Some(path) if path.is_front() => has_shop_front(site).await,
+        _ => false,
+    };
+    if let Some(path) = path.and_then(|path| path.for_request(&request, is_shop_front)) {
         match answer(site, &request, &path).await {
             Ok(Some(answer)) => return Some(answer),
             Ok(None) => {}
@@ -48,6 +55,15 @@ pub async fn page(site: &Arc<Site>, request: Request) -> Option<WebAnswer> {
         }
     }
     web::page(site, request).await
+}
+
+/// Whether the page that the site shows first is the shop's.
+async fn has_shop_front(site: &Arc<Site>) -> bool {
+    let Ok(options) = site.options().await else { return false };
+    let front = options.integer("page_on_front");
+    options.text("show_on_front") == "page"
+        && front != 0
+        && front == options.integer("woocommerce_shop_page_id")
 }
 
 async fn answer(
@@ -60,6 +76,9 @@ async fn answer(
         return Ok(Some(page.coming_soon()));
     }
     let mut shop = ShopRequest::open(page).await?;
+    if matches!(path, ShopPath::List(_)) && request.query.contains_key(DOWNLOAD) {
+        return if request.method == "GET" { shop.download().await } else { Ok(None) };
+    }
     // A link changes nothing: it leads to the product, whose form does.
     let linked = request.query_parameter(ADD_TO_CART).and_then(|id| id.parse::<i64>().ok());
     if let (ShopPath::List(_), Some(id)) = (path, linked) {
@@ -69,9 +88,13 @@ async fn answer(
     let answer = match path {
         ShopPath::List(listing) => shop.listing(listing).await?,
         ShopPath::Product(slug) => shop.product(slug).await?,
-        ShopPath::Cart => shop.cart().await?,
+        ShopPath::Cart => match shop.reminder().await? {
+            Some(answer) => Some(answer),
+            None => shop.cart().await?,
+        },
         ShopPath::Checkout(rest) => shop.checkout_at(rest).await?,
         ShopPath::Account(rest) => shop.account(rest).await?,
+        ShopPath::Sandbox(session) => shop.sandbox_gateway(session).await?,
     };
     Ok(answer.map(|answer| shop.dressed(answer)))
 }

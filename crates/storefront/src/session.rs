@@ -15,11 +15,13 @@ use frame::{Call, Site, Via, Visit};
 use md5::{Digest as _, Md5};
 use serde_json::{Value, json};
 use subtle::ConstantTimeEq as _;
-use types::{Error, Timestamp};
+use types::Error;
 
 /// How long a token and a cart hold.
 pub(crate) const LIFE: Duration = Duration::from_hours(48);
 const ISSUER: &str = "store-api";
+/// Of what stands in links: it shows a cart, and gives it to nobody.
+const LINK_ISSUER: &str = "cart-link";
 const HEADER: &str = r#"{"alg":"HS256","typ":"JWT"}"#;
 /// The action that nonces are for.
 const NONCE_ACTION: &str = "wc_store_api";
@@ -44,7 +46,7 @@ pub(crate) struct Session {
 
 impl Session {
     pub(crate) fn of(call: &Call<'_>) -> Result<Self, Error> {
-        let shown = call.visit.header("cart-token").and_then(|token| key_of(call, token));
+        let shown = call.visit.header("cart-token").and_then(|token| key_of(call, token, ISSUER));
         if let Some(key) = shown {
             return Ok(Self { key, has_token: true });
         }
@@ -53,7 +55,7 @@ impl Session {
         }
         let cookie = cookies::among(&call.visit.headers, &cookie_name(call));
         let outer = call.visit.header(OUTER_TOKEN).or(cookie);
-        let key = match outer.and_then(|token| key_of(call, token)) {
+        let key = match outer.and_then(|token| key_of(call, token, ISSUER)) {
             Some(key) => key,
             None => guest_key()?,
         };
@@ -63,7 +65,13 @@ impl Session {
     /// The guest's cart that the browser's cookie names, whoever is signed in.
     pub(crate) fn of_guest(call: &Call<'_>) -> Option<Self> {
         let cookie = cookies::among(&call.visit.headers, &cookie_name(call))?;
-        let key = key_of(call, cookie).filter(|key| key.starts_with(GUEST_PREFIX))?;
+        let key = key_of(call, cookie, ISSUER).filter(|key| key.starts_with(GUEST_PREFIX))?;
+        Some(Self { key, has_token: false })
+    }
+
+    /// The guest's cart that a link names.
+    pub(crate) fn of_link(call: &Call<'_>, token: &str) -> Option<Self> {
+        let key = key_of(call, token, LINK_ISSUER).filter(|key| key.starts_with(GUEST_PREFIX))?;
         Some(Self { key, has_token: false })
     }
 
@@ -86,7 +94,7 @@ impl Session {
 
     /// The token by which the cart is found again.
     pub(crate) fn token(&self, call: &Call<'_>) -> Result<String, Error> {
-        token(call, &self.key, call.now())
+        token(call, &self.key, ISSUER)
     }
 
     /// Adds what every response about a cart carries. A hash is empty for an empty cart; `before`
@@ -142,7 +150,7 @@ impl Session {
             }
         }
         let name = cookie_name(call);
-        let named = known(&name).and_then(|token| key_of(call, token));
+        let named = known(&name).and_then(|token| key_of(call, token, ISSUER));
         if self.has_token || !has_cart || named.as_ref() == Some(&self.key) {
             return reply;
         }
@@ -162,6 +170,11 @@ pub(crate) fn reply_of(outcome: Result<Reply, Stop>) -> Result<Reply, Error> {
         Err(Stop::Refused(refusal)) => Ok(refused(&refusal)),
         Err(Stop::Failed(error)) => Err(error),
     }
+}
+
+/// A token for the link to a guest's cart; none for a user's, who signs in.
+pub(crate) fn link_token(call: &Call<'_>, key: &str) -> Result<Option<String>, Error> {
+    key.starts_with(GUEST_PREFIX).then(|| token(call, key, LINK_ISSUER)).transpose()
 }
 
 /// MD5 in hexadecimal digits: a short name of something, never a secret.
@@ -201,11 +214,11 @@ fn signature(call: &Call<'_>, message: &str) -> Result<[u8; 32], Error> {
     frame::signing::hmac_sha256(&key, message.as_bytes())
 }
 
-fn token(call: &Call<'_>, key: &str, now: Timestamp) -> Result<String, Error> {
-    let seconds = now.as_micros().div_euclid(1_000_000);
+fn token(call: &Call<'_>, key: &str, issuer: &str) -> Result<String, Error> {
+    let seconds = call.now().as_micros().div_euclid(1_000_000);
     let life = i64::try_from(LIFE.as_secs()).unwrap_or_default();
     let claims =
-        json!({ "user_id": key, "exp": seconds + life, "iss": ISSUER, "iat": seconds }).to_string();
+        json!({ "user_id": key, "exp": seconds + life, "iss": issuer, "iat": seconds }).to_string();
     let encode = |text: &str| BASE64URL_NOPAD.encode(text.as_bytes());
     let message = format!("{}.{}", encode(HEADER), encode(&claims));
     let signature = BASE64URL_NOPAD.encode(&signature(call, &message)?);
@@ -213,7 +226,7 @@ fn token(call: &Call<'_>, key: &str, now: Timestamp) -> Result<String, Error> {
 }
 
 /// The cart that a token is for, if it is ours, holds still and is for whoever shows it.
-fn key_of(call: &Call<'_>, token: &str) -> Option<String> {
+fn key_of(call: &Call<'_>, token: &str, issuer: &str) -> Option<String> {
     if token.len() > TOKEN_LENGTH_MAX {
         return None;
     }
@@ -227,7 +240,7 @@ fn key_of(call: &Call<'_>, token: &str) -> Option<String> {
     let claims = BASE64URL_NOPAD.decode(claims.as_bytes()).ok()?;
     let claims: Value = serde_json::from_slice(&claims).ok()?;
     let now = call.now().as_micros().div_euclid(1_000_000);
-    let holds = claims.get("iss")? == ISSUER && claims.get("exp")?.as_i64()? > now;
+    let holds = claims.get("iss")? == issuer && claims.get("exp")?.as_i64()? > now;
     let key = claims.get("user_id")?.as_str().filter(|_| holds)?;
     let is_guest = key.starts_with(GUEST_PREFIX);
     (is_guest || user_key(call).as_deref() == Some(key)).then(|| key.to_owned())

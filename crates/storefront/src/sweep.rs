@@ -2,7 +2,7 @@
 //! stock that these held.
 
 use db::Conn;
-use shop_rows::{cart, order, stock_hold};
+use shop_rows::{cart, order, payment, sandbox_payment, stock_hold};
 use types::{Result, Timestamp};
 
 /// Carts kept at most. **However many strangers fill, the table grows no further**: those that
@@ -10,6 +10,8 @@ use types::{Result, Timestamp};
 const CARTS_MAX: i64 = 500_000;
 /// Carts that are forgotten in one transaction.
 const BATCH: i64 = 1_000;
+/// How long messages of gateways are remembered, and sessions of the sandbox's own.
+const MESSAGES_LIFE_US: i64 = 90 * 24 * 60 * 60 * 1_000_000;
 
 /// Forgets a batch of what is over, and returns how many carts that were.
 pub fn sweep(conn: &mut dyn Conn, now: Timestamp) -> Result<usize> {
@@ -19,6 +21,9 @@ pub fn sweep(conn: &mut dyn Conn, now: Timestamp) -> Result<usize> {
 /// The same, where no more than `most` carts are kept.
 pub fn sweep_beyond(conn: &mut dyn Conn, now: Timestamp, most: i64) -> Result<usize> {
     stock_hold::prune(conn, now)?;
+    let long_ago = Timestamp::from_micros(now.as_micros().saturating_sub(MESSAGES_LIFE_US));
+    payment::prune_messages(conn, long_ago)?;
+    sandbox_payment::prune(conn, long_ago)?;
     let due = cart::due(conn, now, most, BATCH)?;
     for row in &due {
         if row.order_id != 0 {

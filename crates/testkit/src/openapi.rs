@@ -1,5 +1,6 @@
 //! Holds answers of a server against its own `OpenAPI` document: the status must be one that the
-//! operation declares, and the body must conform to the schema of that status.
+//! operation declares, the media type one of that status, and a body of JSON must conform to its
+//! schema.
 //!
 //! [`Documents::faults`] looks at one answer. The runner of recorded cases has every answer looked
 //! at that it receives, so **what no schema describes fails the case that sees it**, whatever that
@@ -27,6 +28,9 @@ const FAULTS_MAX: usize = 10;
 const SHOWN_MAX: usize = 120;
 /// References within references: deeper ones are left as they are, and fail to compile.
 const REFERENCES_MAX: usize = 16;
+
+/// The media type of what is looked into.
+const JSON: &str = "application/json";
 
 /// The documents that the program prints, and what stands before their paths.
 const DOCUMENTS: [(&str, &str); 2] = [("rest", "/wp-json"), ("onboarding", "")];
@@ -79,6 +83,8 @@ struct Answer {
     /// Below the root.
     path: String,
     status: u16,
+    /// The media type of a body that is no JSON.
+    other_type: Option<String>,
     body: Value,
     /// The request chose fields or a view; an object of which nothing is left is an empty list.
     is_chosen: bool,
@@ -114,7 +120,7 @@ impl Document {
     }
 
     /// Where the answer contradicts the document. A request that the document does not know has no
-    /// faults, and neither has an answer that is no JSON.
+    /// faults. Of an answer that is no JSON, the media type is looked at.
     pub fn faults(&self, request: &Request, response: &Response) -> Vec<String> {
         let Some(answers) =
             Asked::of(&self.root, request).and_then(|asked| asked.answers(response))
@@ -129,19 +135,24 @@ impl Document {
             operation.method == answer.method && operation.path.is_match(&answer.path)
         });
         let Some((place, operation)) = found else { return Vec::new() };
-        let Some(schema) = operation.responses.get(&answer.status.to_string()) else {
+        let Some(response) = operation.responses.get(&answer.status.to_string()) else {
             let body = shown(&answer.body);
             return vec![format!("{} declares no {}: {body}", operation.name, answer.status)];
         };
-        let schema = inlined(schema, &self.components, REFERENCES_MAX);
-        let Some(schema) = schema.pointer("/content/application~1json/schema") else {
-            return Vec::new();
-        };
+        let response = inlined(response, &self.components, REFERENCES_MAX);
+        let told = |fault: String| format!("{} {}: {fault}", operation.name, answer.status);
+        let Some(content) = response.get("content") else { return Vec::new() };
+        let kind = answer.other_type.as_deref();
         // A few refusals say nothing at all.
-        if answer.status >= 400 && answer.body.is_null() {
+        if kind.is_none() && answer.status >= 400 && answer.body.is_null() {
             return Vec::new();
         }
-        let told = |fault: String| format!("{} {}: {fault}", operation.name, answer.status);
+        let Some(declared) = content.get(kind.unwrap_or(JSON)) else {
+            return vec![told(format!("declares no {}", kind.unwrap_or(JSON)))];
+        };
+        let Some(schema) = declared.get("schema").filter(|_| kind.is_none()) else {
+            return Vec::new();
+        };
         let validator = match self.validator((place, answer.status), schema) {
             Ok(validator) => validator,
             Err(error) => return vec![told(format!("{error:#}"))],

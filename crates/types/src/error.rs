@@ -17,6 +17,9 @@ pub enum Kind {
     Conflict,
     /// Try again later: storage is busy, full, read-only or shutting down.
     Unavailable,
+    /// Look before trying again: the storage was lost while it was asked to keep a change, and the
+    /// change may be there.
+    Uncertain,
     /// Tell the operator: this should not happen.
     Internal,
 }

@@ -6,6 +6,8 @@
 //! once. **Tokens, sessions and grants are random, and only their hashes are stored**; all of it
 //! needs a connection that nobody listens to.
 
+mod answers;
+
 use std::time::Duration;
 
 use contract::rest::route::{CREATE, DELETE, READ, Route};
@@ -29,6 +31,8 @@ const APPROVED: &str = "approved";
 const REJECTED: &str = "rejected";
 const EXPIRED: &str = "expired";
 const CONSUMED: &str = "consumed";
+/// The status for an app that is too old.
+const UPDATE_REQUIRED: u16 = 426;
 
 const HASHING: &str = "qr login";
 const RANDOM_BYTES: usize = 24;
@@ -54,30 +58,37 @@ pub(super) fn routes(names: &Names) -> Vec<Route<Action>> {
     let device = Schema::object(DEVICE_FIELDS.map(|name| (name, text()))).required();
     let matches = Schema::boolean().required();
     vec![
-        at("token").on(CREATE, Args::new(), write(may_issue, make)),
-        at("exchange").on(CREATE, token().arg("exchange_grant", text()), write(anyone, exchange)),
-        at("status").on(CREATE, token(), read(may_view, status)),
-        at("revoke").on(
-            DELETE,
-            Args::new().arg("uuid", text().required()),
-            write(may_view, revoke),
-        ),
-        at("scan").on(
-            CREATE,
-            token().arg("device", device).arg("supports_number_matching", matches),
-            write(anyone, scan),
-        ),
-        at("approve").on(
-            CREATE,
-            token().arg("choice", text().required()),
-            write(may_issue, approve),
-        ),
-        at("session-status").on(
-            READ,
-            Args::new().arg("session_id", text().required()).arg("token_hash", text()),
-            read(anyone, session_status),
-        ),
-        at("availability").on(READ, Args::new(), memory(may_view, |call| Ok(availability(call)))),
+        at("token").on(CREATE, Args::new(), write(may_issue, make)).shows(answers::token()),
+        at("exchange")
+            .on(CREATE, token().arg("exchange_grant", text()), write(anyone, exchange))
+            .refuses_with(&[412])
+            .shows(answers::password()),
+        at("status").on(CREATE, token(), read(may_view, status)).shows(answers::status()),
+        at("revoke")
+            .on(DELETE, Args::new().arg("uuid", text().required()), write(may_view, revoke))
+            .shows(answers::revoked()),
+        at("scan")
+            .on(
+                CREATE,
+                token().arg("device", device).arg("supports_number_matching", matches),
+                write(anyone, scan),
+            )
+            .refuses_with(&[UPDATE_REQUIRED])
+            .shows(answers::scanned()),
+        at("approve")
+            .on(CREATE, token().arg("choice", text().required()), write(may_issue, approve))
+            .refuses_with(&[410])
+            .shows(answers::approved()),
+        at("session-status")
+            .on(
+                READ,
+                Args::new().arg("session_id", text().required()).arg("token_hash", text()),
+                read(anyone, session_status),
+            )
+            .shows(answers::session()),
+        at("availability")
+            .on(READ, Args::new(), memory(may_view, |call| Ok(availability(call))))
+            .shows(answers::availability()),
     ]
 }
 
@@ -184,7 +195,7 @@ fn scan(call: &mut Call<'_>) -> Result<Reply, Stop> {
     let (site, now) = (call.site, call.now());
     if !call.params.flag("supports_number_matching") {
         let message = "Update the app: this version cannot confirm the number shown on the screen.";
-        return Err(refuse(426, "mobile_app_update_required", message));
+        return Err(refuse(UPDATE_REQUIRED, "mobile_app_update_required", message));
     }
     let found = call.look_up_secret(|call| token_of(call, false))?;
     let mut row = found.ok_or_else(invalid_token)?;

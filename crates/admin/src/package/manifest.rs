@@ -112,6 +112,19 @@ pub struct Gateway {
     pub priority: Option<i64>,
     #[serde(default)]
     pub external_link: String,
+    /// Customers pay on a page of the provider's own.
+    #[serde(default)]
+    pub hosted: Option<HostedGateway>,
+}
+
+/// How a provider with a payment page of its own is reached.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct HostedGateway {
+    /// The setting of the plugin that has the address. Without a value it is not offered.
+    pub url_setting: String,
+    /// The secret setting that messages in both directions are signed with.
+    pub secret_setting: String,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -362,6 +375,8 @@ impl PluginManifest {
     fn check_named_settings(&self) -> Result<()> {
         let Contributions { tasks, channels, emails, shipping_labels, webhooks, settings, .. } =
             &self.contributes;
+        let gateways = self.contributes.payment_gateways.iter();
+        let hosted = gateways.filter_map(|gateway| gateway.hosted.as_ref());
         let is_setting = |name: &str| settings.iter().any(|setting| setting.name == name);
         let named = webhooks.iter().map(|webhook| webhook.url_setting.as_str());
         let named = named.chain(webhooks.iter().filter_map(|one| one.secret_setting.as_deref()));
@@ -374,6 +389,8 @@ impl PluginManifest {
             [&labels.size_with, &labels.insured_with, &labels.sender_with].map(Option::as_deref)
         });
         let named = named.chain(of_labels.flatten());
+        let of_gateways = hosted.flat_map(|hosted| [&*hosted.url_setting, &*hosted.secret_setting]);
+        let named = named.chain(of_gateways);
         let mut named = named.chain(channels.iter().filter_map(|one| one.set_up_with.as_deref()));
         if let Some(absent) = named.find(|name| !is_setting(name)) {
             return Err(Error::invalid(format!("the plugin has no setting named {absent}")));

@@ -10,6 +10,7 @@ use serde_json::{Map, Value, json};
 use types::Environment;
 
 use super::{country_of, location, may_manage};
+use crate::answers::success;
 
 const PROFILE: &str = "woocommerce_woopayments_nox_profile";
 /// The steps in their order, and those that must be done before each.
@@ -40,35 +41,91 @@ pub(super) fn routes(names: &Names) -> Vec<Route<Action>> {
         args.arg("source", text("Where the user came from."))
     };
     let eligibility = Route::at(&names.admin, "/settings/payments/woopayments/woopay-eligibility");
+    let is_eligible = Schema::boolean().about("Whether customers can pay with one touch.");
     vec![
-        at("").on(CREATE, source(), read(may_manage, show)),
-        on_step("start").on(CREATE, source(), write(may_manage, |call| step(call, Move::Start))),
-        on_step("save").on(CREATE, source(), write(may_manage, |call| step(call, Move::Save))),
-        on_step("check").on(CREATE, place(), read(may_manage, check)),
-        on_step("finish").on(CREATE, source(), write(may_manage, |call| step(call, Move::Finish))),
-        on_step("clean").on(CREATE, place(), write(may_manage, |call| step(call, Move::Clean))),
-        at("/step/test_account/init").on(CREATE, source(), write(may_manage, init_test)),
-        at("/step/test_account/reset").on(CREATE, source(), write(may_manage, reset_test)),
-        at("/step/business_verification/kyc_session").on(
-            CREATE,
-            source(),
-            memory(may_manage, |_| Err(no_verification())),
-        ),
-        at("/step/business_verification/kyc_session/finish").on(
-            CREATE,
-            source(),
-            memory(may_manage, |_| Err(no_verification())),
-        ),
-        at("/step/business_verification/test_account/disable").on(
-            CREATE,
-            from(),
-            write(may_manage, reset_test),
-        ),
-        at("/preload").on(CREATE, place(), read(may_manage, show)),
-        at("/reset").on(CREATE, from(), write(may_manage, reset)),
-        eligibility.on(CREATE, Args::new(), read(may_manage, eligible)),
-        at("/test_account/disable").on(CREATE, from(), write(may_manage, reset_test)),
+        at("").on(CREATE, source(), read(may_manage, show)).shows(progress_schema()),
+        on_step("start")
+            .on(CREATE, source(), write(may_manage, |call| step(call, Move::Start)))
+            .shows(moved()),
+        on_step("save")
+            .on(CREATE, source(), write(may_manage, |call| step(call, Move::Save)))
+            .shows(moved()),
+        on_step("check").on(CREATE, place(), read(may_manage, check)).shows(checked()),
+        on_step("finish")
+            .on(CREATE, source(), write(may_manage, |call| step(call, Move::Finish)))
+            .shows(moved()),
+        on_step("clean")
+            .on(CREATE, place(), write(may_manage, |call| step(call, Move::Clean)))
+            .shows(moved()),
+        at("/step/test_account/init")
+            .on(CREATE, source(), write(may_manage, init_test))
+            .shows(moved()),
+        at("/step/test_account/reset")
+            .on(CREATE, source(), write(may_manage, reset_test))
+            .shows(moved()),
+        at("/step/business_verification/kyc_session")
+            .on(CREATE, source(), memory(may_manage, |_| Err(no_verification())))
+            .only_refuses(),
+        at("/step/business_verification/kyc_session/finish")
+            .on(CREATE, source(), memory(may_manage, |_| Err(no_verification())))
+            .only_refuses(),
+        at("/step/business_verification/test_account/disable")
+            .on(CREATE, from(), write(may_manage, reset_test))
+            .shows(moved()),
+        at("/preload").on(CREATE, place(), read(may_manage, show)).shows(progress_schema()),
+        at("/reset").on(CREATE, from(), write(may_manage, reset)).shows(success("Always true.")),
+        eligibility
+            .on(CREATE, Args::new(), read(may_manage, eligible))
+            .shows(Schema::object([("is_eligible", is_eligible)])),
+        at("/test_account/disable")
+            .on(CREATE, from(), write(may_manage, reset_test))
+            .shows(moved()),
     ]
+}
+
+fn status_schema(about: &str) -> Schema {
+    Schema::text().choices(&[NOT_STARTED, STARTED, COMPLETED]).about(about)
+}
+
+/// What [`show`] tells.
+fn progress_schema() -> Schema {
+    let text = |about: &str| Schema::text().about(about);
+    let flag = |about: &str| Schema::boolean().about(about);
+    let state = Schema::object([
+        ("supported", flag("Whether accounts can be had.")),
+        ("started", flag("Whether any step was started.")),
+        ("completed", flag("Whether all steps are completed.")),
+        ("test_mode", flag("Whether there is a test account.")),
+    ]);
+    let step = Schema::object([
+        ("id", text("Step ID.")),
+        ("status", status_schema("State of the step.")),
+        ("dependencies", Schema::list(Schema::text()).about("Steps to complete first.")),
+        ("context", Schema::map().about("What was filled in.")),
+    ]);
+    Schema::object([
+        ("state", state.about("State of the whole.")),
+        ("location", text("Country of the business.")),
+        ("source", text("Where the user came from.").or_null()),
+        ("steps", Schema::list(step).about("All steps in their order.")),
+    ])
+}
+
+/// What [`check`] tells.
+fn checked() -> Schema {
+    Schema::object([
+        ("status", status_schema("State of the step.")),
+        ("error", Schema::typed("null").about("No step has an error.")),
+    ])
+}
+
+/// What is told after a step.
+fn moved() -> Schema {
+    Schema::object([
+        ("success", Schema::boolean().about("Always true.")),
+        ("status", status_schema("State of the step.")),
+        ("previous_status", status_schema("State of the step before, if it was in the path.")),
+    ])
 }
 
 #[derive(Clone, Copy, Debug)]

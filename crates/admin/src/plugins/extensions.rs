@@ -1,6 +1,6 @@
 //! Free extensions: plugins of the catalogue in the groups in which new shops are offered them.
 
-use contract::rest::Reply;
+use contract::rest::{Reply, Schema};
 use db::Conn;
 use frame::action::Outcome;
 use serde_json::{Value, json};
@@ -19,6 +19,32 @@ const GROUPS: &[(&str, &str)] = &[
 ];
 /// The group whose plugins tell more, since a new shop chooses among them.
 const PROFILER: &str = "obw/core-profiler";
+
+/// A group with its plugins.
+pub(super) fn group_schema() -> Schema {
+    let text = |about: &str| Schema::text().about(about);
+    let flag = |about: &str| Schema::boolean().about(about);
+    let plugin = Schema::object([
+        ("key", text("Plugin slug.")),
+        ("name", text("Name of the plugin.")),
+        ("description", text("What the plugin does.")),
+        ("image_url", text("Picture.")),
+        ("manage_url", text("Where to read more.")),
+        ("is_built_by_wc", flag("Always true.")),
+        ("is_visible", flag("Always true.")),
+        ("is_installed", flag("Whether the plugin is installed.")),
+        ("is_activated", flag("Whether the plugin is active.")),
+        ("label", text("Name of the plugin, in the group for new shops.")),
+        ("learn_more_link", text("Where to read more, in the group for new shops.")),
+        ("install_priority", Schema::integer().about("Position in the group for new shops.")),
+        ("requires_jpc", flag("Always false.")),
+    ]);
+    Schema::object([
+        ("key", text("Group ID.")),
+        ("title", text("Title of the group.")),
+        ("plugins", Schema::list(plugin).about("Plugins of the group.")),
+    ])
+}
 
 pub(super) fn list(conn: &mut dyn Conn, request: &CatalogueRequest<'_>) -> Outcome {
     let installed = lifecycle::all(conn)?;

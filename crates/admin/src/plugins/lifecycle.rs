@@ -8,31 +8,25 @@ use frame::Site;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use shop_rows::webhook;
-use site_rows::user::UserRow;
-use types::{Error, Result, Timestamp};
+use types::{Error, Result};
 
+pub(crate) use super::doing::Doing;
 pub(crate) use super::installed::{Installed, active, all, get};
 use crate::rows::admin_note::{self, NoteKind, NoteRow};
 use crate::rows::package::{self, PackageKind};
 
 use super::installed::get_known;
-use super::secrets;
+use super::{gateways, secrets};
 use crate::installation::append_event;
 use crate::notes::{NewAction, NewNote, raise};
 
 /// The records that an activation made.
 #[derive(Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
 struct Made {
     notes: Vec<i64>,
     webhooks: Vec<i64>,
-}
-
-/// In whose name something is done, and when.
-#[derive(Clone, Debug)]
-pub(crate) struct Doing<'a> {
-    pub(crate) site: &'a Site,
-    pub(crate) user: UserRow,
-    pub(crate) now: Timestamp,
+    gateways: gateways::Offered,
 }
 
 /// Activates a plugin with all that it contributes. One that is active already stays as it is.
@@ -59,6 +53,7 @@ pub(crate) fn activate(conn: &mut dyn Conn, slug: &str, doing: &Doing<'_>) -> Re
         made.notes.push(raise(conn, &note, doing.now)?);
     }
     subscribe(conn, &plugin, &mut made, doing)?;
+    gateways::connect(conn, &plugin, &mut made.gateways, doing)?;
     plugin.row.is_active = true;
     plugin.row.activated = Some(doing.now);
     keep(conn, &mut plugin, &made)?;
@@ -126,6 +121,7 @@ pub(crate) fn deactivate(conn: &mut dyn Conn, slug: &str, doing: &Doing<'_>) -> 
     }
     let mut made: Made = serde_json::from_str(&plugin.row.made).unwrap_or_default();
     unsubscribe(conn, &mut made, doing)?;
+    gateways::disconnect(conn, &mut made.gateways, doing)?;
     for note_id in std::mem::take(&mut made.notes) {
         if let Some(note) = admin_note::get(conn, note_id)? {
             admin_note::update(conn, &NoteRow { is_deleted: true, ..note })?;
@@ -170,6 +166,7 @@ pub(crate) fn configure(
     if plugin.row.is_active {
         unsubscribe(conn, &mut made, doing)?;
         subscribe(conn, &plugin, &mut made, doing)?;
+        gateways::connect(conn, &plugin, &mut made.gateways, doing)?;
     }
     keep(conn, &mut plugin, &made)?;
     append_event(conn, "plugin.configured", &plugin.row, doing.now)?;

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use contract::rest::route::{CREATE, DELETE, EDIT, READ, Route};
-use contract::rest::{Args, Refusal, Reply, Schema, Stop};
+use contract::rest::{Args, Item, Refusal, Reply, Schema, Stop};
 use db::Conn;
 use frame::action::{Later, Outcome, anyone, later, read, write};
 use frame::managers::may_view;
@@ -28,27 +28,99 @@ pub(super) fn routes(names: &Names, catalogue: &Arc<Catalogue>) -> Vec<Route<Act
         at("/plugins")
             .body_bytes_max(upload::FORM_BYTES_MAX)
             .on(READ, Args::new(), with_offers(catalogue, may_view, list))
+            .shows_several(plugin_item().document())
             .on(
                 CREATE,
                 upload::with_file(Args::new(), "The plugin archive."),
                 later(may_install, move |request| receive(request, Arc::clone(&of_upload))),
-            ),
-        at("/plugins/contributions").on(READ, Args::new(), read(may_view, contributions)),
-        at(r"/plugins/(?P<slug>[a-z0-9_\-]+)").on(DELETE, slug(), write(may_install, remove)),
-        at(r"/plugins/(?P<slug>[a-z0-9_\-]+)/pages/(?P<page>[a-z0-9_\-]+)").on(
-            READ,
-            slug().arg("page", Schema::text().about("Page name.")),
-            read(anyone, page),
-        ),
-        at(r"/plugins/(?P<slug>[a-z0-9_\-]+)/deactivate").on(
-            CREATE,
-            slug(),
-            write(may_install, deactivate),
-        ),
+            )
+            .shows(Schema::object([("slug", Schema::text().about("Plugin slug."))])),
+        at("/plugins/contributions")
+            .on(READ, Args::new(), read(may_view, contributions))
+            .shows(contributions_schema()),
+        at(r"/plugins/(?P<slug>[a-z0-9_\-]+)")
+            .on(DELETE, slug(), write(may_install, remove))
+            .shows(Schema::object([
+                ("deleted", Schema::boolean().about("Always true.")),
+                ("previous", plugin_schema().about("The plugin as it was.")),
+            ])),
+        at(r"/plugins/(?P<slug>[a-z0-9_\-]+)/pages/(?P<page>[a-z0-9_\-]+)")
+            .on(READ, slug().arg("page", Schema::text().about("Page name.")), read(anyone, page))
+            .shows(page_schema()),
+        at(r"/plugins/(?P<slug>[a-z0-9_\-]+)/deactivate")
+            .on(CREATE, slug(), write(may_install, deactivate))
+            .shows_one(plugin_item().document()),
         at(r"/plugins/(?P<slug>[a-z0-9_\-]+)/settings")
             .on(READ, slug(), read(may_view, settings))
-            .on(EDIT, slug().arg("values", values), write(may_install, configure)),
+            .shows_several(setting_item().document())
+            .on(EDIT, slug().arg("values", values), write(may_install, configure))
+            .shows_several(setting_item().document()),
     ]
+}
+
+/// A plugin, as [`view`] shows it.
+fn plugin_item() -> Item {
+    Item::new("plugin", plugin_schema())
+}
+
+fn plugin_schema() -> Schema {
+    let text = |about: &str| Schema::text().about(about);
+    let count = Schema::integer().about("How many.");
+    let statuses = &["available", "installed", "active"];
+    Schema::object([
+        ("slug", text("Plugin slug.")),
+        ("name", text("Name of the plugin.")),
+        ("description", text("What the plugin does.")),
+        ("author", text("Author of the plugin.")),
+        ("version", text("Version that is offered.")),
+        ("installed_version", text("Version that is installed.").or_null()),
+        ("status", text("Whether the plugin is in use.").choices(statuses)),
+        ("icon", text("Picture.").or_null()),
+        ("documentation", text("Where to read more.")),
+        ("origin", text("Where the installed plugin came from.").or_null()),
+        ("signed_by", text("Who signed the installed plugin.").or_null()),
+        ("contributes", Schema::map().additional(count).about("What it contributes, by kind.")),
+    ])
+}
+
+/// What [`contributions`] shows: the lists of [`Contributions`], whose members follow from the
+/// manifests.
+///
+/// [`Contributions`]: crate::package::manifest::Contributions
+fn contributions_schema() -> Schema {
+    let plugin = Schema::text().about("The plugin that contributes it.");
+    let item = Schema::object([("plugin", plugin)]).any_additional();
+    Schema::map().additional(Schema::list(item)).about("What active plugins contribute, by kind.")
+}
+
+/// A page of the documentation, as [`page`] shows it.
+fn page_schema() -> Schema {
+    let text = |about: &str| Schema::text().about(about);
+    Schema::object([
+        ("slug", text("Page name.")),
+        ("title", text("Page title.")),
+        ("plugin", text("Plugin slug.")),
+        ("link", text("Address of the page.")),
+        ("html", text("Content of the page.")),
+    ])
+}
+
+/// A setting, as [`shown_settings`] shows it.
+fn setting_item() -> Item {
+    let text = |about: &str| Schema::text().about(about);
+    let value = |about: &str| Schema::types(&["string", "boolean", "integer", "null"]).about(about);
+    Item::new(
+        "plugin_setting",
+        Schema::object([
+            ("name", text("Setting ID.")),
+            ("label", text("Setting name.")),
+            ("description", text("Setting description.")),
+            ("type", text("Setting type.")),
+            ("default", value("Default value.")),
+            ("choices", Schema::list(Schema::text()).about("Values to choose from.")),
+            ("value", value("Setting value; a secret is masked.")),
+        ]),
+    )
 }
 
 /// Everything that is offered or installed, by name.

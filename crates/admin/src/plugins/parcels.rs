@@ -22,6 +22,7 @@ const MARGIN: f64 = 24.0;
 const SMALL: f64 = 9.0;
 const LARGE: f64 = 15.0;
 const LINE_CHARS_MAX: usize = 60;
+const PDF: &str = "application/pdf";
 
 pub(super) fn routes(names: &Names) -> Vec<Route<Action>> {
     let orders = format!("/{}/orders", names.commerce_v3);
@@ -34,17 +35,26 @@ pub(super) fn routes(names: &Names) -> Vec<Route<Action>> {
         .arg("carrier", text("Name of the carrier."))
         .arg("url", text("Page where the parcel can be tracked.").format("uri"));
     vec![
-        at("shipping-label").on(
-            READ,
-            id(),
-            read(may_view, move |call: &mut Call<'_>| label(call, &of_label)),
-        ),
-        at("tracking").on(
-            CREATE,
-            tracking,
-            write(may_view, move |call: &mut Call<'_>| track(call, &orders)),
-        ),
+        at("shipping-label")
+            .on(READ, id(), read(may_view, move |call: &mut Call<'_>| label(call, &of_label)))
+            .sends_file(PDF),
+        at("tracking")
+            .on(CREATE, tracking, write(may_view, move |call: &mut Call<'_>| track(call, &orders)))
+            .creates()
+            .shows(tracked()),
     ]
+}
+
+/// What [`track`] tells.
+fn tracked() -> Schema {
+    let text = |about: &str| Schema::text().about(about);
+    Schema::object([
+        ("order_id", Schema::integer().about("Order ID.")),
+        ("number", text("Tracking number.")),
+        ("carrier", text("Name of the carrier.")),
+        ("url", text("Page where the parcel can be tracked.")),
+        ("note_id", Schema::integer().about("Note that tells the customer.").or_null()),
+    ])
 }
 
 /// The plugin that makes labels, with what it says about them.
@@ -82,7 +92,7 @@ fn label(call: &mut Call<'_>, orders: &str) -> Result<Reply, Stop> {
         remarks.push(String::from("INSURED"));
     }
     let text = label_pdf::document(size, &laid_out(size, &sender, &to, &remarks));
-    let reply = Reply::of(200, Body::Text { media_type: "application/pdf", text });
+    let reply = Reply::of(200, Body::Text { media_type: PDF, text });
     let name = format!("attachment; filename=\"label-{id}.pdf\"");
     Ok(reply.header("content-disposition", name))
 }

@@ -1,7 +1,7 @@
 //! A front page for the store: made once, and made the front page of the site.
 
 use contract::rest::route::{CREATE, Route, Verb};
-use contract::rest::{Args, Reply, Stop};
+use contract::rest::{Args, Reply, Schema, Stop};
 use frame::action::write;
 use frame::text::escaped;
 use frame::{Action, Call, Names, Options, options};
@@ -20,7 +20,16 @@ pub(super) fn routes(names: &Names) -> Vec<Route<Action>> {
     let products = format!("/{}/products", names.commerce_v3);
     let create = move |call: &mut Call<'_>| create(call, &pages, &products);
     let route = Route::at(&names.admin, "/onboarding/tasks/create_homepage");
-    vec![route.on(CREATE, Args::new(), write(may_create, create))]
+    vec![route.on(CREATE, Args::new(), write(may_create, create)).shows(created())]
+}
+
+fn created() -> Schema {
+    Schema::object([
+        ("status", Schema::text().about("Result of the request.")),
+        ("message", Schema::text().about("Result message.")),
+        ("post_id", Schema::integer().about("Page ID.")),
+        ("edit_post_link", Schema::text().about("Where the page is edited.")),
+    ])
 }
 
 fn may_create(call: &mut Call<'_>) -> Result<(), Stop> {

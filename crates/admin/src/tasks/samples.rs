@@ -11,6 +11,7 @@ use shop_rows::product;
 use types::{Capability, Error};
 
 use super::{CANNOT_CREATE, CANNOT_UPDATE};
+use crate::answers::success;
 use crate::package::manifest::ProductTemplate;
 use crate::plugins::lifecycle;
 use crate::rows::presence;
@@ -80,19 +81,49 @@ pub(super) fn routes(names: &Names) -> Vec<Route<Action>> {
         }};
     }
     vec![
-        at("/tasks/import_sample_products").on(
-            CREATE,
-            Args::new(),
-            write(may_create, with_products!(import)),
-        ),
-        at("/tasks/create_product_from_template").on(
-            CREATE,
-            Args::new().arg("template_name", template),
-            write(may_create, with_products!(from_template)),
-        ),
-        at("/products").on(CREATE, Args::new(), write(may_fill, with_products!(fill))),
-        at("/product-types").on(READ, Args::new(), read(may_view, kinds)),
+        at("/tasks/import_sample_products")
+            .on(CREATE, Args::new(), write(may_create, with_products!(import)))
+            .shows(imported()),
+        at("/tasks/create_product_from_template")
+            .on(
+                CREATE,
+                Args::new().arg("template_name", template),
+                write(may_create, with_products!(from_template)),
+            )
+            .shows(Schema::object([("id", Schema::integer().about("Product ID."))])),
+        at("/products")
+            .on(CREATE, Args::new(), write(may_fill, with_products!(fill)))
+            .shows(success("Whether any product was added.")),
+        at("/product-types").on(READ, Args::new(), read(may_view, kinds)).shows(kinds_schema()),
     ]
+}
+
+/// What an import answers.
+fn imported() -> Schema {
+    let ids = |about: &str| Schema::list(Schema::integer()).about(about);
+    let bag = Schema::object([
+        ("errors", Schema::map().about("Messages by code.")),
+        ("error_data", Schema::map().about("The sample, by code.")),
+    ]);
+    let bags = |about: &str| Schema::list(bag.clone()).about(about);
+    Schema::object([
+        ("imported", ids("Products that were added.")),
+        ("imported_variations", ids("Variations that were added.")),
+        ("failed", bags("Samples that could not be added.")),
+        ("updated", ids("Products that were changed.")),
+        ("skipped", bags("Samples that were there already.")),
+    ])
+}
+
+/// Kinds of products by name.
+fn kinds_schema() -> Schema {
+    let kind = Schema::object([
+        ("label", Schema::text().about("Title of the kind.")),
+        ("default", Schema::boolean().about("Whether the kind is preselected.")),
+        ("description", Schema::text().about("What a plugin says about its kind.")),
+        ("slug", Schema::text().about("The plugin of the kind.")),
+    ]);
+    Schema::map().additional(kind)
 }
 
 fn may_create(call: &mut Call<'_>) -> Result<(), Stop> {

@@ -1,5 +1,6 @@
 //! How lists and tasks look. Some members never change: clients know them, and nothing uses them.
 
+use contract::rest::{Item, Schema};
 use frame::Call;
 use serde_json::{Value, json};
 
@@ -10,6 +11,66 @@ use super::table::{List, Task};
 
 /// Lists to which clients may add tasks of their own start so.
 const EXTENSIBLE: &str = "extended";
+
+/// A list of tasks, as [`list`] shows it.
+pub(super) fn list_item() -> Item {
+    let text = |about: &str| Schema::text().about(about);
+    let flag = |about: &str| Schema::boolean().about(about);
+    Item::new(
+        "task_list",
+        Schema::object([
+            ("id", text("Task list ID.")),
+            ("title", text("Title of the list.")),
+            ("isHidden", flag("Whether the user hid the list.")),
+            ("isVisible", flag("Whether the list is shown.")),
+            ("isComplete", flag("Whether all tasks are complete.")),
+            ("tasks", Schema::list(task_schema()).about("Tasks of the list.")),
+            ("eventPrefix", text("What the names of its events begin with.")),
+            ("displayProgressHeader", flag("Whether the list shows its progress.")),
+            (
+                "keepCompletedTaskList",
+                text("Whether the list stays once it is complete.").choices(&["yes", "no"]),
+            ),
+        ]),
+    )
+}
+
+/// A task, as [`body`] shows it.
+pub(super) fn task_item() -> Item {
+    Item::new("task", task_schema())
+}
+
+fn task_schema() -> Schema {
+    let text = |about: &str| Schema::text().about(about);
+    let flag = |about: &str| Schema::boolean().about(about);
+    Schema::object([
+        ("id", text("Task ID.")),
+        ("parentId", text("ID of its list.")),
+        ("title", text("Title of the task.")),
+        ("badge", text("A word beside the title.")),
+        ("canView", flag("Whether the user sees the task.")),
+        ("content", text("What is to be done.")),
+        ("additionalInfo", text("More about it.").or_null()),
+        ("actionLabel", text("Label of the button.")),
+        ("actionUrl", text("Where the task is done.").or_null()),
+        ("isComplete", flag("Whether the task is complete.")),
+        ("isInProgress", flag("Whether the task was begun.")),
+        ("inProgressLabel", text("Label while it is in progress.")),
+        ("time", text("How long the task takes.").or_null()),
+        ("level", Schema::integer().about("Level of its heading.")),
+        ("isActioned", flag("Whether the user went to it.")),
+        ("isDismissed", flag("Whether the user dismissed it.")),
+        ("isDismissable", flag("Whether it can be dismissed.")),
+        ("isSnoozed", flag("Whether it is put off.")),
+        ("isSnoozeable", flag("Whether it can be put off.")),
+        ("isVisited", flag("Whether the user opened it.")),
+        ("isDisabled", flag("Whether it cannot be opened.")),
+        ("snoozedUntil", text("Until when it is put off.").or_null()),
+        ("additionalData", Schema::map().about("What the task is about.").or_null()),
+        ("eventPrefix", text("What the names of its events begin with.")),
+        ("recordViewEvent", flag("Whether looking at it is an event.")),
+    ])
+}
 
 /// A list with its tasks, and those that the client or a plugin sent along for it.
 pub(super) fn list(call: &Call<'_>, facts: &Facts, list: &List, own: &[Value]) -> Value {

@@ -91,6 +91,11 @@ fn woocommerce_data() {
 }
 
 #[test]
+fn core_data() {
+    session("node", "core-data.cjs", Transport::Http);
+}
+
+#[test]
 fn woocommerce_for_node_signs_over_http() {
     session("node", "woocommerce-rest-api.cjs", Transport::Http);
 }

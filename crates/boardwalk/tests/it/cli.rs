@@ -204,6 +204,55 @@ fn the_interface_is_described_by_the_command_and_by_the_server() {
     assert!(served == printed, "they differ in more than the address");
 }
 
+/// What a schema or a response refers to, or itself.
+fn resolved<'d>(document: &'d Value, part: &'d Value) -> &'d Value {
+    match part["$ref"].as_str() {
+        Some(reference) => document.pointer(reference.trim_start_matches('#')).unwrap(),
+        None => part,
+    }
+}
+
+/// Whether every value fits.
+fn says_nothing(document: &Value, schema: &Value) -> bool {
+    let schema = resolved(document, schema);
+    let keywords = schema.as_object().into_iter().flat_map(|keywords| keywords.keys());
+    let mut keywords = keywords.filter(|name| !matches!(name.as_str(), "description" | "title"));
+    let alternatives = schema["anyOf"].as_array();
+    keywords.next().is_none()
+        || alternatives.is_some_and(|each| each.iter().any(|one| says_nothing(document, one)))
+}
+
+#[test]
+fn every_operation_declares_what_it_answers() {
+    let site = Site::sqlite();
+    for interface in ["rest", "onboarding"] {
+        let document = site.json(&["openapi", "--interface", interface]);
+        let mut looked_at = 0;
+        let mut undeclared = Vec::new();
+        for (path, operations) in document["paths"].as_object().unwrap() {
+            for (method, operation) in operations.as_object().unwrap() {
+                let responses = operation["responses"].as_object().unwrap();
+                let successes = responses
+                    .iter()
+                    .filter(|(status, _)| status.starts_with('2') && *status != "204");
+                for (status, response) in successes {
+                    let content = resolved(&document, response)["content"].as_object();
+                    let empty = content.is_none_or(|content| {
+                        let mut schemas = content.values().map(|body| &body["schema"]);
+                        content.is_empty() || schemas.any(|body| says_nothing(&document, body))
+                    });
+                    looked_at += 1;
+                    if empty {
+                        undeclared.push(format!("{method} {path} {status}"));
+                    }
+                }
+            }
+        }
+        assert!(looked_at > 50, "{interface} has {looked_at} successes");
+        assert!(undeclared.is_empty(), "{interface}: {undeclared:#?}");
+    }
+}
+
 #[test]
 fn shells_get_completions() {
     let site = Site::sqlite();

@@ -50,6 +50,10 @@ fn head_states_the_length_of_get_or_none() {
     assert!(check(&desk, "/wp-json/wp/v2/users/me", &admin), "one record has a known length");
     assert!(!check(&desk, "/wp-json/wc/v3/orders?_envelope=1", &admin));
 
+    let overridden = "/wp-json/wp/v2/posts?_method=HEAD";
+    let answer = http::get(&desk.running.url, overridden, &[]).unwrap();
+    assert_eq!((answer.status, answer.body.len()), (200, 0), "HEAD, however it is asked for");
+
     let site = &desk.shop.site;
     let key = authorization(&site.key(&site.iso("Heads")));
     for path in ["/v1/merchants", "/v1/stores", "/v1/tpns", "/v1/events", "/v1/keys", "/v1/audit"] {

@@ -65,7 +65,12 @@ fn every_link_of_every_recorded_answer_leads_somewhere() {
         if end == End::There || HIDDEN.iter().any(|part| link.ends_with(part)) {
             continue;
         }
-        match ABSENT.iter().find(|part| link.contains(**part) && !link.contains(PLACEHOLDER)) {
+        // A link to a download leads on to the file.
+        let last = match &end {
+            End::Missing(_, path) => path,
+            _ => link,
+        };
+        match ABSENT.iter().find(|part| last.contains(**part) && !last.contains(PLACEHOLDER)) {
             Some(part) => {
                 excused.insert(*part);
             }
@@ -81,7 +86,8 @@ fn every_link_of_every_recorded_answer_leads_somewhere() {
 #[derive(Debug, PartialEq, Eq)]
 enum End {
     There,
-    Missing(u16),
+    /// With the address that the link led to in the end.
+    Missing(u16, String),
     /// A page that the portal does not have.
     NoPage(String),
     /// More redirects than anybody follows.
@@ -139,7 +145,7 @@ fn follow(url: &str, link: &str, authorization: &str, pages: &[String]) -> End {
             options.is_ok_and(|options| options.get("methods").is_some())
         };
         let is_missing = answer.status == 404 && !(path.starts_with(REST_ROOT) && is_route());
-        return if is_missing { End::Missing(answer.status) } else { End::There };
+        return if is_missing { End::Missing(answer.status, path) } else { End::There };
     }
     End::Endless
 }

@@ -4,22 +4,27 @@
 //! into the server. [`support::Site`] is such a folder, [`support::Running`] a server on it.
 #![cfg(test)]
 
+mod abilities;
 mod backup;
 mod browser;
 mod bulk;
 mod catalogues;
 mod chance;
 mod cli;
+mod comment_form;
 mod compression;
 mod conformance;
 mod crash;
 mod data_protection;
+mod editor_services;
 mod far_host;
+mod first_content;
 mod greedy;
 mod guide;
 mod head_requests;
 mod health;
 mod hostile;
+mod hostile_uploads;
 mod imports;
 mod installation;
 mod links;
@@ -29,6 +34,8 @@ mod marketplace;
 mod mobile;
 mod notes;
 mod passwords;
+mod payment_secrets;
+mod payments;
 mod plugin_work;
 mod plugins;
 mod rates;

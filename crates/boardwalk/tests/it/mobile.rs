@@ -31,6 +31,8 @@ const ISSUING: &[(&str, &str, &str)] = &[
     ("POST", "/wc-admin/mobile-app/qr-login-approve", r#"{"token":"x","choice":"1"}"#),
     ("POST", "/wp/v2/users/me/application-passwords", r#"{"name":"stolen"}"#),
     ("POST", "/boardwalk/v1/consumer-keys", r#"{"description":"x","permissions":"read_write"}"#),
+    ("PUT", "/wc/v3/customers/ME", r#"{"password":"the thief's own words"}"#),
+    ("PUT", "/wc/v3/customers/ME", r#"{"email":"thief@site.example"}"#),
 ];
 
 #[test]
@@ -48,8 +50,13 @@ fn a_consumer_key_makes_nothing_stronger_than_itself() {
     };
     let product = ask("POST", "/wc/v3/products", r#"{"name":"Rope"}"#);
     assert_eq!(product.status, 201, "the key works: {}", product.text());
+    let admin = BASE64.encode(shop.identities.get("admin").unwrap().as_bytes());
+    let me = Request::new("GET", "/wp-json/wp/v2/users/me");
+    let owner = send(&running, &me.header("Authorization", &format!("Basic {admin}")));
+    let owner = owner.json().unwrap();
     for (method, path, body) in ISSUING {
-        let answer = ask(method, path, body);
+        let path = path.replace("ME", &owner["id"].to_string());
+        let answer = ask(method, &path, body);
         assert!(matches!(answer.status, 401 | 403), "{path}: {} {}", answer.status, answer.text());
     }
 }

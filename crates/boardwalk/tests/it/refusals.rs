@@ -30,6 +30,8 @@ struct Scene {
     delivery_id: String,
     request_id: String,
     bulk_id: String,
+    /// Of a sale that waits for its terminal.
+    sale_id: String,
     /// By what is wrong with the header.
     bad_headers: Vec<(&'static str, Option<String>)>,
     scoped_keys: [(Scope, String); 2],
@@ -86,6 +88,7 @@ impl Scene {
             .body("{}");
         let uploaded = http::send(&running.url, &file).unwrap();
         let bulk_id = text(&uploaded.json().unwrap(), "bulkId");
+        let sale_id = open_sale(&site, &running, (&key, &ids));
         thread::sleep(KEY_LIFE);
         let store = site.store();
         Self {
@@ -100,6 +103,7 @@ impl Scene {
             delivery_id,
             request_id,
             bulk_id,
+            sale_id,
             bad_headers,
             scoped_keys,
             _site: site,
@@ -123,6 +127,7 @@ impl Scene {
                 "profileId" => "01",
                 "name" => TEMPLATE,
                 "bulkId" => &self.bulk_id,
+                "saleId" => &self.sale_id,
                 unknown => panic!("say what to put in place of {{{unknown}}}"),
             };
             path = path.replace(&format!("{{{variable}}}"), value);
@@ -143,6 +148,28 @@ impl Scene {
     fn send(&self, route: &Route, header: Option<&str>) -> Response {
         http::send(&self.running.url, &self.request(route, header)).unwrap()
     }
+}
+
+/// Sends an order of the store to its terminal, and returns the id of the sale.
+fn open_sale(site: &Site, running: &Running, (key, ids): (&str, &Ids)) -> String {
+    let post = |path: &str, authorization: &str, body: &Value| {
+        let headers = [("Authorization", authorization)];
+        let answer = http::post(&running.url, path, &headers, body).unwrap();
+        assert!(answer.status < 300, "{path}: {}", answer.text());
+        answer.json().unwrap()
+    };
+    let admin = site.administrator();
+    let order = json!({
+        "status": "pending", "merchant_id": ids.merchant, "store_id": ids.store,
+        "fee_lines": [{ "name": "Mooring", "total": "12.50", "tax_status": "none" }],
+    });
+    let order = post("/wp-json/wc/v3/orders", &admin, &order);
+    let own = authorization(key);
+    let code = post(&format!("/v1/tpns/{}/pairing-code", ids.tpn), &own, &json!({}));
+    let device = format!("/v1/sandbox/devices/{}/pair", text(&code, "code"));
+    post(&device, &own, &json!({}));
+    let sales = format!("/v1/tpns/{}/sales", ids.tpn);
+    text(&post(&sales, &own, &json!({ "orderId": order["id"] })), "saleId")
 }
 
 /// The same key with two characters of its secret exchanged.
@@ -182,6 +209,7 @@ fn rows(store: &Database) -> Vec<i64> {
         "object_versions",
         "due_work",
         "bulk_uploads",
+        "sales",
     ];
     let count = move |conn: &mut dyn Conn| {
         let mut counts = Vec::new();
@@ -292,6 +320,7 @@ fn change_body(scene: &Scene, route: &Route) -> Value {
             processor["profile"][0]["profileId"] = json!("01");
             json!({ "tpnProcessor": processor })
         }
+        (_, "/v1/tpns/{tpn}/sales") => json!({ "orderId": 1 }),
         (_, "/v1/tpns/{tpn}/profiles/{profileId}/verify") => json!({ "verified": true }),
         (_, "/v1/tpns/{tpn}/profiles/{profileId}/reveal") => json!({ "reason": "look" }),
         (_, path) if path.ends_with("/recover") => json!({ "since": "2026-01-01T00:00:00Z" }),

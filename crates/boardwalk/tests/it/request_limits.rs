@@ -71,6 +71,22 @@ fn the_rest_interface_accepts_bodies_up_to_the_limit_of_each_route() {
     }
 }
 
+/// Nobody who is unknown holds as much memory as a file takes.
+#[test]
+fn strangers_have_the_limit_of_every_route() {
+    let desk = ShopDesk::open(Site::sqlite());
+    for path in ["/boardwalk/v1/plugins", "/wc-admin/themes"] {
+        let send = |bytes: usize| {
+            let request = Request::new("POST", &format!("/wp-json{path}"))
+                .header("Content-Type", "application/octet-stream")
+                .body(vec![b'x'; bytes]);
+            http::send(&desk.running.url, &request).unwrap()
+        };
+        refused(&send(REST_BYTES + 1), "rest_body_too_large");
+        assert_eq!(send(REST_BYTES).status, 401, "{path}");
+    }
+}
+
 fn post(running: &Running, path: &str, (key, media_type): (&str, &str), text: String) -> Response {
     let request = Request::new("POST", path)
         .header("Authorization", &authorization(key))

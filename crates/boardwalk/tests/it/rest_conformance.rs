@@ -37,7 +37,7 @@ fn check(site: Site) {
     let running = original.site.serve();
     let documents = Documents::printed(PROGRAM).unwrap();
     let runner = Runner::new(&running.url, original.identities.clone()).unwrap();
-    let runner = runner.documented(documents);
+    let runner = runner.documented(documents.clone());
     let cases: Vec<&Case> = plain.iter().map(|(_, case)| *case).collect();
     for ((area, case), verdicts) in plain.iter().zip(runner.run_all(&cases, JOBS)) {
         report.add(area, case, verdicts);
@@ -45,7 +45,7 @@ fn check(site: Site) {
     for ((area, case), copy) in sequences.iter().zip(copies) {
         let running = copy.site.serve();
         let runner = Runner::new(&running.url, copy.identities).unwrap();
-        report.add(area, case, runner.run(case));
+        report.add(area, case, runner.documented(documents.clone()).run(case));
     }
 
     println!("{}", report.table());

@@ -16,8 +16,9 @@ use testkit::conformance::rest::folder;
 use testkit::http::{Connection, Request, Response};
 
 use self::plan::{Endpoint, Routes};
+use crate::load::Ids;
 use crate::rest_site::RestSite;
-use crate::support::{Running, Site};
+use crate::support::{Running, Site, body};
 
 /// Who asks: a name for the file, and whom of the recorded shop it is.
 const CALLERS: [(&str, Option<&str>); 4] = [
@@ -26,6 +27,9 @@ const CALLERS: [(&str, Option<&str>); 4] = [
     ("shop_manager", Some("manager")),
     ("administrator", Some("admin")),
 ];
+/// Users who are bound: a name for the file, which is their role, and what binds them.
+const BOUND: [(&str, &str); 3] =
+    [("iso_staff", "--iso"), ("merchant", "--merchant"), ("store", "--store")];
 /// Wrong credentials, and the code that refuses them outside the commerce family.
 const STRANGERS: [(&str, &str); 2] =
     [("badpass", "incorrect_password"), ("baduser", "invalid_username")];
@@ -45,9 +49,14 @@ const WITHOUT_CODE: [&str; 3] = [
 ];
 /// Lets anybody in who asks it to change nothing.
 const OPEN_TO_NOTHING: [&str; 1] = ["/wc-admin/options"];
-/// Lets anybody in and then says that nobody is signed in, or that the connection is not safe.
-const REFUSES_INSIDE: [&str; 2] =
-    ["/wp/v2/users/me", "/wc-admin/mobile-app/qr-login-session-status"];
+/// Lets anybody in and then says that nobody is signed in, that the connection is not safe, or that
+/// stock is the shop's and not of one merchant.
+const REFUSES_INSIDE: [&str; 4] = [
+    "/wp/v2/users/me",
+    "/wc-admin/mobile-app/qr-login-session-status",
+    "/wc-analytics/reports/stock",
+    "/wc-analytics/reports/stock/stats",
+];
 /// What the routes of the shop window begin with.
 const STOREFRONT: &str = "/wc/store/";
 /// Paths of the commerce family, where wrong credentials count as none.
@@ -103,7 +112,7 @@ impl Scene {
         };
         let key = |who: &'static str| Caller { secure: true, ..stranger((who, KEY_REFUSED)) };
         let keys = ["key:read", "key:write"].map(key);
-        let callers: Vec<Caller> = CALLERS.into_iter().map(caller).collect();
+        let mut callers: Vec<Caller> = CALLERS.into_iter().map(caller).collect();
         let strangers = STRANGERS.into_iter().map(stranger).collect();
         let known = original.identities.iter().filter(|(name, _)| !name.starts_with("bad"));
         let secrets = known.flat_map(|(name, pair)| {
@@ -113,8 +122,14 @@ impl Scene {
             let key = name.starts_with("key:").then(|| login.to_owned());
             [secret.to_owned(), bare].into_iter().chain(key)
         });
-        let secrets = secrets.collect();
+        let mut secrets: Vec<String> = secrets.collect();
         let running = original.site.serve();
+        for (name, pair) in bound_users(&original.site, &running) {
+            let authorization = Some(crate::support::basic(&pair));
+            // The administrator stays the last.
+            callers.insert(1, Caller { name, code: "", authorization, secure: false });
+            secrets.extend(pair.split_once(':').map(|(_, secret)| secret.to_owned()));
+        }
         let scene = Self { running, original, callers, strangers, keys, secrets };
         // The first use of an application password is noted; later ones of the same day are not.
         for caller in &scene.callers {
@@ -195,6 +210,24 @@ impl Scene {
         lines.sort();
         lines
     }
+}
+
+/// Makes a merchant with a store, and users who may see no more than an ISO, that merchant or that
+/// store; with the login and password of each.
+fn bound_users(site: &Site, running: &Running) -> Vec<(&'static str, String)> {
+    let iso = site.iso("Bound");
+    let onboarded = running.onboard(&site.key(&iso), &body("Bound Diner"));
+    assert_eq!(onboarded.status, 200, "{}", onboarded.text());
+    let Ids { merchant, store, .. } = Ids::of(&onboarded);
+    let make = |((role, flag), id): ((&'static str, &str), &str)| {
+        let email = format!("{role}@site.example");
+        site.json(&[
+            "user", "create", "--login", role, "--email", &email, "--role", role, flag, id,
+        ]);
+        let made = site.json(&["user", "app-password", "--login", role, "--name", "Refusals"]);
+        (role, format!("{role}:{}", crate::support::text(&made, "password")))
+    };
+    BOUND.into_iter().zip([iso.as_str(), &merchant, &store]).map(make).collect()
 }
 
 fn is_commerce(path: &str) -> bool {

@@ -117,6 +117,14 @@ impl Site {
         self.key_with(&iso, &["--environment", "production"]).1
     }
 
+    /// Makes an administrator, and returns the header by which programs act for them.
+    pub(crate) fn administrator(&self) -> String {
+        let who = ["--login", "admin", "--email", "admin@example.test", "--role", "administrator"];
+        self.json(&[&["user", "create"], &who[..]].concat());
+        let made = self.json(&["user", "app-password", "--login", "admin", "--name", "Work"]);
+        basic(&format!("admin:{}", text(&made, "password")))
+    }
+
     /// Serves the sandbox.
     pub(crate) fn serve(&self) -> Running {
         self.serve_with(&[])

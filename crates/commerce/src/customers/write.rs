@@ -122,6 +122,11 @@ pub(super) fn update(
     let hash = password_hash(call)?;
     let has_new_password = hash.is_some();
     customer.user.password_hash = hash.or(customer.user.password_hash);
+    let signs_in_otherwise = has_new_password || customer.user.email != before.user.email;
+    if signs_in_otherwise && !super::is_only_customer(&customer.user) {
+        // A new address is as good as a password: it gets the link that sets one.
+        call.may_issue_credentials()?;
+    }
     apply(version, call, &mut customer)?;
     if customer == *before {
         return Ok(customer);

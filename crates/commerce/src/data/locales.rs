@@ -1,8 +1,7 @@
 //! What an address looks like: the fields that every country has, and what differs in one.
 
-use contract::rest::Args;
-use contract::rest::Reply;
 use contract::rest::route::{READ, Route};
+use contract::rest::{Args, Reply, Schema};
 use frame::action::memory;
 use frame::{Action, Call, Options};
 use serde_json::{Map, Value, json};
@@ -46,7 +45,29 @@ const fn field(
 
 pub(super) fn route(namespace: &str) -> Route<Action> {
     let list = |call: &mut Call<'_>| Ok(Reply::new(locales(call.options())));
-    Route::at(namespace, "/data/countries/locales").on(READ, Args::new(), memory(may_view, list))
+    Route::at(namespace, "/data/countries/locales")
+        .on(READ, Args::new(), memory(may_view, list))
+        .shows(locales_schema())
+}
+
+/// The fields of addresses by country, as [`locales`] tells them.
+fn locales_schema() -> Schema {
+    let text = |about: &str| Schema::text().about(about);
+    let texts = |about: &str| Schema::list(Schema::text()).about(about);
+    let field = Schema::object([
+        ("label", text("Name of the field.")),
+        ("required", Schema::boolean().about("Whether it must be filled in.")),
+        ("hidden", Schema::boolean().about("Whether addresses do not have it.")),
+        ("class", texts("Classes of its row.")),
+        ("label_class", texts("Classes of its label.")),
+        ("autocomplete", text("What browsers fill in.")),
+        ("priority", Schema::integer().about("Position in the form.")),
+        ("placeholder", text("Text while it is empty.")),
+        ("type", text("Kind of field, where it is no text.")),
+        ("validate", texts("How it is checked.")),
+    ]);
+    let fields = Schema::map().additional(field).about("Fields by name.");
+    Schema::map().additional(fields).about("Fields by country; `default` for all others.")
 }
 
 /// The differences by country, for the countries to which the shop sells or ships; the usual

@@ -1,6 +1,6 @@
-//! Sets the demo's shop up: settings, taxes, shipping, categories, products and coupons. All of it
-//! is asked for in the owner's name as over the REST interface, so **the same rules hold, and
-//! followers are told**.
+//! Sets the demo's shop up: settings, taxes, payment, shipping, categories, products and coupons.
+//! All of it is asked for in the owner's name as over the REST interface, so **the same rules hold,
+//! and followers are told**.
 
 use std::collections::HashMap;
 
@@ -85,6 +85,7 @@ pub(super) fn make(
     let mut maker = Maker { site, conn, owner, at, categories: HashMap::new() };
     let mut catalogue = Catalogue::default();
     maker.taxes()?;
+    maker.payments()?;
     maker.ways(&mut catalogue)?;
     maker.products(&mut catalogue)?;
     maker.coupons(days, &mut catalogue)?;
@@ -104,6 +105,15 @@ impl Maker<'_> {
     fn ask(&mut self, verb: Verb, path: &str, body: Value) -> Result<Value> {
         let path = format!("/{}{path}", self.site.settings().names.commerce_v3);
         self.site.done_by(self.conn, self.owner.clone(), (verb, &path), body, self.at)
+    }
+
+    /// So that who looks at the shop can order something.
+    fn payments(&mut self) -> Result<()> {
+        for method in ["bacs", "cod"] {
+            let path = format!("/payment_gateways/{method}");
+            self.ask(Verb::Put, &path, json!({ "enabled": true }))?;
+        }
+        Ok(())
     }
 
     /// Makes a record and returns its number.

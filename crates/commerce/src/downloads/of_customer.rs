@@ -97,10 +97,60 @@ fn may_list(call: &mut Call<'_>) -> Result<(), Stop> {
 
 fn list(version: Version, call: &mut Call<'_>, base: &str) -> Result<Reply, Stop> {
     let user_id = call.params.int("customer_id").unwrap_or_default();
-    let permissions = usable(call, user_id)?;
+    let own = of_user(call, user_id)?.into_iter().map(|download| {
+        let permission = &download.permission;
+        let body = body(version, call, &download);
+        let links = Links::new()
+            .to("collection", call.visit.rest(&format!("{base}/customers/{user_id}/downloads")))
+            .to("product", call.visit.rest(&format!("{base}/products/{}", permission.product_id)))
+            .to("order", call.visit.rest(&format!("{base}/orders/{}", permission.order_id)));
+        linked(body, links)
+    });
+    Ok(Reply::new(own.collect::<Vec<Value>>()))
+}
+
+/// A file that somebody may download now.
+#[derive(Clone, Debug)]
+pub struct Download {
+    pub permission: DownloadPermissionRow,
+    pub product_name: String,
+    pub file_name: String,
+    /// Where the file is.
+    pub(super) address: String,
+}
+
+impl Download {
+    /// The path by which it is downloaded.
+    pub fn path(&self) -> String {
+        let permission = &self.permission;
+        let query = Map::from_iter(
+            [
+                ("download_file", json!(permission.product_id)),
+                ("order", json!(permission.order_key)),
+                ("email", json!(permission.user_email)),
+                ("key", json!(permission.download_id)),
+            ]
+            .map(|(name, value)| (name.to_owned(), value)),
+        );
+        format!("/?{}", form::encode(&query))
+    }
+}
+
+/// What the user may download now.
+pub fn of_user(call: &mut Call<'_>, user_id: i64) -> Result<Vec<Download>, Stop> {
+    let filter =
+        DownloadPermissionFilter { users: vec![user_id], ..DownloadPermissionFilter::default() };
+    usable(call, filter)
+}
+
+/// What the permissions that match and count now are for.
+pub(super) fn usable(
+    call: &mut Call<'_>,
+    filter: DownloadPermissionFilter,
+) -> Result<Vec<Download>, Stop> {
     let mut known: HashMap<i64, Option<Goods>> = HashMap::new();
-    let mut items = Vec::new();
-    for permission in &permissions {
+    let mut downloads = Vec::new();
+    for permission in permissions(call, filter)? {
         let product_id = permission.product_id;
         let goods = match known.entry(product_id) {
             Entry::Occupied(known) => known.into_mut(),
@@ -108,25 +158,24 @@ fn list(version: Version, call: &mut Call<'_>, base: &str) -> Result<Reply, Stop
         };
         let Some(goods) = goods else { continue };
         let file = goods.files.iter().find(|file| file.id == permission.download_id);
-        let Some(file) = file else { continue };
-        let body = body(version, call, permission, (goods, file));
-        let links = Links::new()
-            .to("collection", call.visit.rest(&format!("{base}/customers/{user_id}/downloads")))
-            .to("product", call.visit.rest(&format!("{base}/products/{product_id}")))
-            .to("order", call.visit.rest(&format!("{base}/orders/{}", permission.order_id)));
-        items.push(linked(body, links));
+        let Some(file) = file.cloned() else { continue };
+        let product_name = goods.name.clone();
+        let (file_name, address) = (file.name, file.address);
+        downloads.push(Download { permission, product_name, file_name, address });
     }
-    Ok(Reply::new(items))
+    Ok(downloads)
 }
 
-/// The permissions of the user that count now: their orders grant what was bought.
-fn usable(call: &mut Call<'_>, user_id: i64) -> Result<Vec<DownloadPermissionRow>, Stop> {
+/// The permissions that match and count now: their orders grant what was bought.
+fn permissions(
+    call: &mut Call<'_>,
+    filter: DownloadPermissionFilter,
+) -> Result<Vec<DownloadPermissionRow>, Stop> {
     let filter = DownloadPermissionFilter {
-        users: vec![user_id],
         usable_at: Some(call.now()),
         direction: Direction::Ascending,
         page: Page { offset: 0, limit: PAGE_MAX },
-        ..DownloadPermissionFilter::default()
+        ..filter
     };
     let (mut permissions, _) = download_permission::list(call.conn()?, &filter)?;
     let mut order_ids: Vec<i64> = permissions.iter().map(|row| row.order_id).collect();
@@ -153,36 +202,23 @@ fn goods(call: &mut Call<'_>, product_id: i64) -> Result<Option<Goods>, Stop> {
     Ok(Some(Goods { name: row.name, files }))
 }
 
-fn body(
-    version: Version,
-    call: &Call<'_>,
-    permission: &DownloadPermissionRow,
-    (goods, file): (&Goods, &File),
-) -> Value {
-    let query = Map::from_iter(
-        [
-            ("download_file", json!(permission.product_id)),
-            ("order", json!(permission.order_key)),
-            ("email", json!(permission.user_email)),
-            ("key", json!(permission.download_id)),
-        ]
-        .map(|(name, value)| (name.to_owned(), value)),
-    );
+fn body(version: Version, call: &Call<'_>, download: &Download) -> Value {
+    let permission = &download.permission;
     let remaining = permission.remaining.map(|count| count.to_string());
     let [expires, expires_gmt] = moments::pair(call.options(), permission.expires);
     let or_never = |moment: Value| if moment.is_null() { json!(NEVER) } else { moment };
     let mut body = json!({
         "download_id": permission.download_id,
-        "download_url": call.visit.page(&format!("/?{}", form::encode(&query))),
+        "download_url": call.visit.page(&download.path()),
         "product_id": permission.product_id,
-        "product_name": goods.name,
-        "download_name": file.name,
+        "product_name": download.product_name,
+        "download_name": download.file_name,
         "order_id": permission.order_id,
         "order_key": permission.order_key,
         "downloads_remaining": remaining.unwrap_or_else(|| UNLIMITED.to_owned()),
         "access_expires": or_never(expires),
         "access_expires_gmt": or_never(expires_gmt),
-        "file": { "name": file.name, "file": file.address },
+        "file": { "name": download.file_name, "file": download.address },
     });
     if let (Version::One, Value::Object(members)) = (version, &mut body) {
         members.shift_remove("product_name");

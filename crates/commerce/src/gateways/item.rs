@@ -5,8 +5,8 @@ use frame::{Call, Options};
 use serde_json::{Map, Value, json};
 use shop_rows::shipping::{self, ZoneRow};
 
-use super::ORDER;
-use super::table::{Field, Gateway};
+use super::table::{Field, Gateway, Kept};
+use super::{ORDER, hosted};
 use crate::setting_types::{Choices, SettingType, TYPES, choices_body};
 use crate::shipping_methods::{METHODS, Method};
 
@@ -48,7 +48,11 @@ pub(super) fn item(shows_supports: bool) -> Item {
 
 /// The settings that somebody chose.
 pub(super) fn stored(options: &Options, gateway: &Gateway) -> Map<String, Value> {
-    match options.get(gateway.option) {
+    let settings = match gateway.kept {
+        Kept::Option(name) => options.get(name),
+        Kept::Hosted => hosted::settings(options, &gateway.id),
+    };
+    match settings {
         Value::Object(settings) => settings,
         _ => Map::new(),
     }
@@ -97,7 +101,7 @@ pub(super) fn body(
         Some(value) => value.clone(),
         None => json!(default),
     };
-    let order = match options.get(ORDER).get(gateway.id) {
+    let order = match options.get(ORDER).get(&*gateway.id) {
         Some(endpoint) => endpoint.clone(),
         None => json!(gateway.order),
     };
@@ -109,13 +113,13 @@ pub(super) fn body(
     let page = format!("/wp-admin/admin.php?page=wc-settings&tab=checkout&section={}", gateway.id);
     let mut body = json!({
         "id": gateway.id,
-        "title": text("title", gateway.title),
-        "description": text("description", gateway.description),
+        "title": text("title", &gateway.title),
+        "description": text("description", &gateway.description),
         "order": order,
         "enabled": is_enabled(&stored),
         "method_title": gateway.name,
         "method_description": gateway.about,
-        "method_supports": ["products"],
+        "method_supports": gateway.supports,
         "settings": settings,
         "needs_setup": false,
         "post_install_scripts": [],

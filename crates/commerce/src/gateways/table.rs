@@ -1,20 +1,32 @@
-//! The ways to pay, and the settings of each.
+//! The ways to pay that are part of the program, and the settings of each.
+
+use std::borrow::Cow;
 
 use crate::setting_types::SettingType;
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Gateway {
-    pub(super) id: &'static str,
-    /// Where its settings are kept.
-    pub(super) option: &'static str,
+    pub(super) id: Cow<'static, str>,
+    pub(super) kept: Kept,
     /// Its place at the checkout unless somebody moved it.
     pub(super) order: i64,
-    pub(super) name: &'static str,
+    pub(super) name: Cow<'static, str>,
     pub(super) about: &'static str,
     /// What buyers read unless the shop says otherwise.
-    pub(super) title: &'static str,
-    pub(super) description: &'static str,
+    pub(super) title: Cow<'static, str>,
+    pub(super) description: Cow<'static, str>,
+    /// What it can do besides taking payments.
+    pub(super) supports: &'static [&'static str],
     pub(super) fields: &'static [Field],
+}
+
+/// Where the settings of a way to pay are kept.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Kept {
+    /// In an option of its own.
+    Option(&'static str),
+    /// With those of all gateways that have a payment page.
+    Hosted,
 }
 
 /// A setting of a way to pay.
@@ -27,12 +39,12 @@ pub(super) struct Field {
     pub(super) default: &'static str,
 }
 
-const fn title(default: &'static str) -> Field {
+pub(super) const fn title(default: &'static str) -> Field {
     let about = "Title shown to customers at checkout.";
     Field { id: "title", label: "Title", about, kind: SettingType::SafeText, default }
 }
 
-const INSTRUCTIONS: Field = Field {
+pub(super) const INSTRUCTIONS: Field = Field {
     id: "instructions",
     label: "Instructions",
     about: "Instructions shown on the order page and in e-mails.",
@@ -42,34 +54,39 @@ const INSTRUCTIONS: Field = Field {
 
 pub(super) static GATEWAYS: &[Gateway] = &[
     Gateway {
-        id: "bacs",
-        option: "woocommerce_bacs_settings",
+        id: Cow::Borrowed("bacs"),
+        kept: Kept::Option("woocommerce_bacs_settings"),
         order: 3,
-        name: "Bank transfer",
+        name: Cow::Borrowed("Bank transfer"),
         about: "Take payments by bank transfer.",
-        title: "Bank transfer",
-        description: "Transfer the total to our bank account. Use your order number as the \
-                      payment reference.",
+        title: Cow::Borrowed("Bank transfer"),
+        description: Cow::Borrowed(
+            "Transfer the total to our bank account. Use your order number as the payment \
+             reference.",
+        ),
+        supports: &["products"],
         fields: &[title("Bank transfer"), INSTRUCTIONS],
     },
     Gateway {
-        id: "cheque",
-        option: "woocommerce_cheque_settings",
+        id: Cow::Borrowed("cheque"),
+        kept: Kept::Option("woocommerce_cheque_settings"),
         order: 4,
-        name: "Cheque",
+        name: Cow::Borrowed("Cheque"),
         about: "Take payments by cheque.",
-        title: "Cheque",
-        description: "Please send a cheque to our address.",
+        title: Cow::Borrowed("Cheque"),
+        description: Cow::Borrowed("Please send a cheque to our address."),
+        supports: &["products"],
         fields: &[title("Cheque"), INSTRUCTIONS],
     },
     Gateway {
-        id: "cod",
-        option: "woocommerce_cod_settings",
+        id: Cow::Borrowed("cod"),
+        kept: Kept::Option("woocommerce_cod_settings"),
         order: 5,
-        name: "Cash on delivery",
+        name: Cow::Borrowed("Cash on delivery"),
         about: "Take payments on delivery.",
-        title: "Cash on delivery",
-        description: "Pay when your order is delivered.",
+        title: Cow::Borrowed("Cash on delivery"),
+        description: Cow::Borrowed("Pay when your order is delivered."),
+        supports: &["products"],
         fields: &[
             title("Cash on delivery"),
             INSTRUCTIONS,

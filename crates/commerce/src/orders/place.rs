@@ -69,6 +69,17 @@ pub fn is_payable(order: &Order) -> bool {
     status::needs_payment(order) && order.row.status != status::CHECKOUT_DRAFT
 }
 
+/// Whether a payment that arrives by itself pays the order: nobody has paid it yet, or it was given
+/// up for that.
+pub fn takes_payment(order: &Order) -> bool {
+    status::can_be_paid(&order.row.status) && order.row.status != status::CHECKOUT_DRAFT
+}
+
+/// Writes a note for the shop's people about an order that is stored.
+pub fn note(call: &mut Call<'_>, order_id: i64, text: String) -> Result<(), Stop> {
+    Ok(effects::note(call, order_id, text)?)
+}
+
 /// The status of an order once it is paid.
 pub fn paid_status(call: &mut Call<'_>, order: &Order) -> Result<&'static str, Stop> {
     Ok(effects::paid_status(call, order)?)

@@ -4,7 +4,7 @@
 //! order remembers the address; a new one makes the old one worthless.
 
 use contract::rest::route::{CREATE, READ, Route};
-use contract::rest::{Args, Refusal, Reply, Schema, Stop, Treatment};
+use contract::rest::{Args, Item, Refusal, Reply, Schema, Stop, Treatment};
 use db::Conn;
 use frame::action::{read, write};
 use frame::dates;
@@ -35,7 +35,20 @@ pub(super) fn route(namespace: &str) -> Route<Action> {
         .arg("force_new", force.about("Whether to create a new receipt if one exists."));
     Route::at(namespace, r"/orders/(?P<id>[\d]+)/receipt")
         .on(CREATE, create, write(may_create, make))
+        .shows_one(item().document())
         .on(READ, id(), read(may_read, get))
+        .shows_one(item().document())
+}
+
+/// Where a receipt is, as [`reply`] tells it.
+fn item() -> Item {
+    Item::new(
+        "order_receipt",
+        Schema::object([
+            ("receipt_url", Schema::text().about("Address of the receipt.")),
+            ("expiration_date", Schema::text().about("Last day on which it can be read.")),
+        ]),
+    )
 }
 
 fn may_read(call: &mut Call<'_>) -> Result<(), Stop> {

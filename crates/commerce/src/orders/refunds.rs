@@ -1,7 +1,7 @@
 //! Refunds of orders: of lines or of a sum, in part or in full.
 //!
-//! **No more is paid back than was paid.** Nothing here moves money: whoever asks for a provider to
-//! pay back is told that there is none that can.
+//! **No more is paid back than was paid.** Nothing here moves money: a gateway that took the
+//! payment is asked to pay back afterwards ([`payback`]); where none did, whoever asks is told so.
 
 use contract::rest::route::{CREATE, DELETE, READ, Route};
 use contract::rest::{Args, CompiledItem, Links, Refusal, Reply, Schema, Stop, clean, loose};
@@ -14,14 +14,14 @@ use types::{Amount, Capability};
 
 use super::effects::{self, Before, REDUCED, RESTOCKED};
 use super::goods::Goods;
+use super::payback::{self, cannot};
 use super::record::{Line, Order};
+use super::restocked::{REFUNDED_LINE, mark_restocked};
 use super::totals::{self, Shop};
 use super::{legacy, lines, list, notify, schema, status, view};
 use crate::common::version::Version;
 use crate::common::{amounts, first, meta, moments};
 
-/// The entry that says of which line a line of a refund is.
-pub(super) const REFUNDED_LINE: &str = "_refunded_item_id";
 /// The entry that says whether a refund gives back all that was left.
 pub(super) const REFUND_TYPE: &str = "_refund_type";
 
@@ -205,6 +205,7 @@ fn delete(endpoint: &Endpoint, call: &mut Call<'_>) -> Result<Reply, Stop> {
         let message = "Refunds cannot be moved to the trash; set force to delete it.";
         return Err(Refusal::new(400, "woocommerce_rest_trash_not_supported", message).into());
     }
+    payback::withdraw(call, &refund)?;
     shop_rows::order::delete(call.conn()?, refund.id())?;
     effects::append_event(call, "refund.deleted", &refund)?;
     if let Some(order) = Order::get(call.conn()?, refund.row.parent_id, OrderKind::Order)? {
@@ -301,12 +302,8 @@ fn create(endpoint: &Endpoint, call: &mut Call<'_>) -> Result<Reply, Stop> {
     if amount > left(call, &order)? {
         return Err(cannot("The amount exceeds what can still be refunded.").into());
     }
-    if call.params.flag("api_refund") {
-        return Err(cannot(
-            "No payment provider can process this refund; set api_refund to false.",
-        )
-        .into());
-    }
+    let is_paid_back = call.params.flag("api_refund");
+    let payment = is_paid_back.then(|| payback::payment_of(call, &order, amount)).transpose()?;
     let reason = clean::text_field(call.params.text("reason").unwrap_or_default());
     let mut refund = prepared(call, &order, amount, reason, &parts)?;
     if let Some(user_id) = call.params.int("refunded_by").filter(|id| *id > 0) {
@@ -316,26 +313,26 @@ fn create(endpoint: &Endpoint, call: &mut Call<'_>) -> Result<Reply, Stop> {
         meta::merge(call.conn()?, &mut refund.details.meta_data, &entries)?;
     }
     let restocks = call.params.flag("api_restock");
+    refund.details.refunded_payment = payment.is_some();
+    let status_before = order.row.status.clone();
     let refund = carry_out(call, order, refund, if restocks { &parts } else { &[] })?;
+    if let Some(payment) = &payment {
+        payback::request(call, payment, &refund, &status_before)?;
+    }
     let path = format!("/{}/orders/{}/refunds", endpoint.namespace, refund.row.parent_id);
     let location = call.visit.rest(&format!("{path}/{}", refund.id()));
     let answer = reply(endpoint, call, &refund, "edit")?;
     Ok(Reply { status: 201, ..answer }.header("location", location))
 }
 
-/// No answer of ours is a 5xx: those are for failures.
-fn cannot(message: &'static str) -> Refusal {
-    Refusal::new(400, "woocommerce_rest_cannot_create_order_refund", message)
-}
-
 /// What of the order was not paid back yet.
-fn left(call: &mut Call<'_>, order: &Order) -> types::Result<Amount> {
+pub(super) fn left(call: &mut Call<'_>, order: &Order) -> types::Result<Amount> {
     let refunds = shop_rows::order::refunds_of(call.conn()?, &[order.id()])?;
     Ok(order.row.total - refunds.iter().map(|refund| refund.refund_amount).sum())
 }
 
 /// A refund that is not written yet.
-fn prepared(
+pub(super) fn prepared(
     call: &mut Call<'_>,
     order: &Order,
     amount: Amount,
@@ -403,7 +400,7 @@ pub(super) fn drawn_up(
 }
 
 /// Writes the refund, lets goods come back, and closes an order of which nothing is left.
-fn carry_out(
+pub(super) fn carry_out(
     call: &mut Call<'_>,
     mut order: Order,
     mut refund: Order,
@@ -411,8 +408,12 @@ fn carry_out(
 ) -> Result<Order, Stop> {
     let is_full = left(call, &order)? <= refund.row.refund_amount;
     meta::add(call.conn()?, &mut refund.details.meta_data, REFUND_TYPE, json!(type_of(is_full)))?;
+    let came_back = restock(call, &mut order, restocked)?;
+    // A gateway may decline to pay back, and then what came back goes again.
+    if refund.details.refunded_payment {
+        mark_restocked(call, &mut refund, &came_back)?;
+    }
     let refund = refund.insert(call.conn()?)?;
-    restock(call, &mut order, restocked)?;
     if is_full {
         effects::set_status(call, &mut order, status::REFUNDED)?;
     }
@@ -426,8 +427,13 @@ fn carry_out(
     Ok(refund)
 }
 
-fn restock(call: &mut Call<'_>, order: &mut Order, parts: &[Part]) -> Result<(), Stop> {
-    let mut changes = Vec::new();
+/// Puts goods back into the stock; says how many of which line.
+fn restock(
+    call: &mut Call<'_>,
+    order: &mut Order,
+    parts: &[Part],
+) -> Result<Vec<(i64, Amount)>, Stop> {
+    let (mut changes, mut came_back) = (Vec::new(), Vec::new());
     let id = order.id();
     for part in parts.iter().filter(|part| part.quantity > 0) {
         let line = order.lines_mut(ItemKind::Line).find(|line| line.row.item_id == part.item_id);
@@ -448,11 +454,12 @@ fn restock(call: &mut Call<'_>, order: &mut Order, parts: &[Part]) -> Result<(),
             json!({ "key": RESTOCKED, "value": restocked.to_string() }),
         ];
         meta::merge(call.conn()?, &mut line.details.meta_data, &entries)?;
+        came_back.push((part.item_id, count));
     }
     if !changes.is_empty() {
         effects::note(call, id, format!("Items restocked: {}.", changes.join(", ")))?;
     }
-    Ok(())
+    Ok(came_back)
 }
 
 /// Refunds what is left of an order whose status says that all of it was paid back.

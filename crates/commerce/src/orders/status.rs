@@ -3,7 +3,7 @@
 //! is text and not an enum.
 
 use contract::rest::route::{READ, Route};
-use contract::rest::{Args, Reply, Stop};
+use contract::rest::{Args, Reply, Schema, Stop};
 use frame::action::memory;
 use frame::{Action, Call};
 use serde_json::{Value, json};
@@ -37,7 +37,13 @@ pub const STATUSES: &[(&str, &str)] = &[
 ];
 
 pub(super) fn route(namespace: &str) -> Route<Action> {
-    Route::at(namespace, "/orders/statuses").on(READ, Args::new(), memory(may_list, |_| Ok(list())))
+    let status = Schema::object([
+        ("slug", Schema::text().about("Order status.")),
+        ("name", Schema::text().about("Name of the status.")),
+    ]);
+    Route::at(namespace, "/orders/statuses")
+        .on(READ, Args::new(), memory(may_list, |_| Ok(list())))
+        .shows(Schema::list(status))
 }
 
 fn may_list(call: &mut Call<'_>) -> Result<(), Stop> {

@@ -94,7 +94,11 @@ impl ContentSource for ProductContent {
             0 => (Verb::Post, self.path.clone()),
             id => (Verb::Put, format!("{}/{id}", self.path)),
         };
-        let saved = site.import(conn, visit, verb, (&path, body(change)))?;
+        let mut body = body(change);
+        if let Some(images) = images(conn, row)? {
+            body.insert(String::from("images"), images);
+        }
+        let saved = site.import(conn, visit, verb, (&path, body))?;
         Ok(saved.map(|shown| shown.get("id").and_then(Value::as_i64).unwrap_or(row.post_id)))
     }
 
@@ -157,6 +161,7 @@ fn filter(options: &Options, wanted: &PostFilter) -> ProductFilter {
         exclude: wanted.exclude.clone(),
         slugs: wanted.slugs.clone(),
         without_password: wanted.without_password,
+        visibilities: if wanted.listed_only { listed() } else { Vec::new() },
         searches: if wanted.search.is_empty() { Vec::new() } else { vec![search] },
         after: moment(wanted.after),
         before: moment(wanted.before),
@@ -171,6 +176,11 @@ fn filter(options: &Options, wanted: &PostFilter) -> ProductFilter {
     }
 }
 
+/// The visibilities of products that lists of the catalogue show.
+fn listed() -> Vec<String> {
+    ["visible", "catalog"].map(str::to_owned).to_vec()
+}
+
 fn order(order: PostOrder) -> ProductOrder {
     match order {
         PostOrder::Id => ProductOrder::Id,
@@ -183,6 +193,19 @@ fn order(order: PostOrder) -> ProductOrder {
             ProductOrder::Date
         }
     }
+}
+
+/// The pictures of a product whose first one is to be another; nothing if that stays.
+fn images(conn: &mut dyn Conn, wanted: &PostRow) -> Result<Option<Value>> {
+    let known = product::get(conn, wanted.post_id)?.map(Product::of_row).transpose()?;
+    let known = known.map(|product| product.details.images).unwrap_or_default();
+    let first = known.first().map_or(0, |image| image.id);
+    if first == wanted.featured_media {
+        return Ok(None);
+    }
+    let others = known.iter().skip(1).map(|image| image.id);
+    let all = [wanted.featured_media].into_iter().chain(others).filter(|id| *id != 0);
+    Ok(Some(all.map(|id| json!({ "id": id })).collect()))
 }
 
 /// What the request for a product says about this change.
@@ -225,7 +248,7 @@ fn classes(product: &Product, taxes: bool, place: usize) -> Vec<String> {
         _ => "",
     };
     let taxable = taxes && row.tax_status == "taxable";
-    let ships = !row.is_virtual && row.kind != EXTERNAL && row.kind != GROUPED;
+    let ships = !row.is_virtual && row.kind != EXTERNAL;
     let shipping_taxable = taxes && ships && row.tax_status != "none";
     let purchasable = row.price.is_some() && row.kind != EXTERNAL && row.kind != GROUPED;
     let marks = [

@@ -30,7 +30,9 @@ pub(super) fn route(namespace: &str) -> Route<Action> {
         Args::new().arg("context", context).with(paging()).with(search()).arg("order", order);
     let base = format!("/{namespace}{PATH}");
     let run = move |call: &mut Call<'_>| list(call, &base);
-    Route::at(namespace, PATH).on(READ, args, read(may_list, run))
+    Route::at(namespace, PATH)
+        .on(READ, args, read(may_list, run))
+        .shows(Schema::list(Schema::text().about("Name of a custom field.")))
 }
 
 fn may_list(call: &mut Call<'_>) -> Result<(), Stop> {

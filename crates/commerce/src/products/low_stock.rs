@@ -42,7 +42,9 @@ pub(super) fn routes(namespace: &str) -> Vec<Route<Action>> {
         Route::at(namespace, PATH)
             .on(READ, list_args, read(may_list, list))
             .schema(item().document()),
-        Route::at(namespace, COUNT_PATH).on(READ, count_args, read(may_list, count)),
+        Route::at(namespace, COUNT_PATH)
+            .on(READ, count_args, read(may_list, count))
+            .shows(Schema::object([("total", Schema::integer().about("Number of products."))])),
     ]
 }
 

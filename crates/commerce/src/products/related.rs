@@ -51,11 +51,10 @@ pub(super) fn public() -> ProductFilter {
 
 pub(super) fn route(namespace: &str) -> Route<Action> {
     let id = Schema::integer().about("Product ID.");
-    Route::at(namespace, r"/products/(?P<id>[\d]+)/related").on(
-        READ,
-        Args::new().arg("id", id),
-        read(may_read, run),
-    )
+    let ids = Schema::list(Schema::integer()).about("Product IDs.");
+    Route::at(namespace, r"/products/(?P<id>[\d]+)/related")
+        .on(READ, Args::new().arg("id", id), read(may_read, run))
+        .shows(Schema::object([("related_ids", ids)]))
 }
 
 fn may_read(call: &mut Call<'_>) -> std::result::Result<(), Stop> {

@@ -319,7 +319,8 @@ pub(super) fn save(
     slug(call, product)?;
     let options = std::sync::Arc::clone(&call.visit.options);
     settle::settle(call.conn()?, &options, product, now)?;
-    product.row.modified = moments::now(call);
+    // What is entered later than it came to be counts as unchanged since.
+    product.row.modified = if is_new { product.row.created } else { moments::now(call) };
     product.seal()?;
     if is_new {
         insert(call, product)?;

@@ -17,11 +17,9 @@ pub(super) fn route(namespace: &str) -> Route<Action> {
         .arg("name", text("Shipping class name."))
         .arg("slug", text("Shipping class slug."))
         .arg("description", text("Shipping class description."));
-    Route::at(namespace, "/products/shipping_classes/slug-suggestion").on(
-        READ,
-        args,
-        read(may_suggest, suggest),
-    )
+    Route::at(namespace, "/products/shipping_classes/slug-suggestion")
+        .on(READ, args, read(may_suggest, suggest))
+        .shows(text("A slug that is free; empty without a name."))
 }
 
 fn may_suggest(call: &mut Call<'_>) -> Result<(), Stop> {

@@ -22,7 +22,7 @@ mod reports;
 mod reviews;
 mod settings;
 mod shipping_zones;
-mod support;
+pub(super) mod support;
 mod system_status;
 mod taxes;
 mod taxonomies;

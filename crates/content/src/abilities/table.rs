@@ -2,22 +2,18 @@
 //! takes and gives is what its route publishes.
 
 use contract::rest::route::Verb;
-use frame::{Call, Names, Site};
+use frame::{AbilityCategory, Call, Names, Site};
 use serde_json::{Map, Value, json};
 
-/// A group of abilities.
-#[derive(Debug)]
-pub(super) struct Category {
-    pub(super) slug: &'static str,
-    pub(super) label: &'static str,
-    pub(super) about: &'static str,
-}
-
-pub(super) const CATEGORIES: &[Category] = &[
-    Category { slug: "site", label: "Site", about: "What is known about the site." },
-    Category { slug: "content", label: "Content", about: "Posts, pages and what readers search." },
-    Category { slug: "orders", label: "Orders", about: "Orders of the store." },
-    Category { slug: "reports", label: "Reports", about: "Figures of the store." },
+pub(super) const CATEGORIES: &[AbilityCategory] = &[
+    AbilityCategory { slug: "site", label: "Site", about: "What is known about the site." },
+    AbilityCategory {
+        slug: "content",
+        label: "Content",
+        about: "Posts, pages and what readers search.",
+    },
+    AbilityCategory { slug: "orders", label: "Orders", about: "Orders of the store." },
+    AbilityCategory { slug: "reports", label: "Reports", about: "Figures of the store." },
 ];
 
 /// Something that a program may do.

@@ -24,7 +24,7 @@ use super::{template, theme};
 use crate::oembed::details::{self, PageDetails};
 use crate::oembed::discover::PAGE_BYTES_MAX;
 use crate::posts::kind::{ALL_KINDS, NAVIGATION, TEMPLATE, TEMPLATE_PART};
-use crate::posts::status;
+use crate::posts::{first_menu, status};
 
 const FETCH_TIME: Duration = Duration::from_secs(5);
 const ZIP: &str = "application/zip";
@@ -39,7 +39,7 @@ pub(super) fn routes(names: &Names) -> Vec<Route<Action>> {
             .on(READ, url_args, later(may_look_up, url_details))
             .refuses_with(&[404])
             .schema(details_item().document()),
-        at("/export").on(READ, Args::new(), read(may_export, export)),
+        at("/export").on(READ, Args::new(), read(may_export, export)).sends_file(ZIP),
         at("/navigation-fallback")
             .on(
                 READ,
@@ -215,9 +215,9 @@ fn first_menu(call: &mut Call<'_>) -> Result<i64, Error> {
     let row = PostRow {
         kind: NAVIGATION.name.to_owned(),
         status: status::PUBLISH.to_owned(),
-        slug: String::from("navigation"),
-        title: String::from("Navigation"),
-        content: String::from("<!-- wp:page-list /-->"),
+        slug: first_menu::SLUG.to_owned(),
+        title: first_menu::TITLE.to_owned(),
+        content: first_menu::CONTENT.to_owned(),
         author_id: call.user_id(),
         comment_status: String::from("closed"),
         ping_status: String::from("closed"),

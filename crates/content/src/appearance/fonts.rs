@@ -1,10 +1,11 @@
 //! Fonts: collections to choose from, the families that the site has, and their faces. A family or
 //! a face is content of a kind of its own; what clients call its settings is kept as JSON.
 //!
-//! Faces are named by their addresses. **Files of fonts are not taken in**, and no page fetches
-//! one: the collection is of families that readers have on their own machines.
+//! Faces are named by the addresses of their files, or bring them along ([`files`]). The collection
+//! is of families that readers have on their own machines.
 
 mod collection;
+mod files;
 mod settings;
 
 use std::sync::Arc;
@@ -12,7 +13,7 @@ use std::sync::Arc;
 use contract::rest::route::{CREATE, DELETE, EDIT, READ, Route};
 use contract::rest::{Args, CompiledItem, Item, Links, Refusal, Reply, Schema, Stop};
 use db::filter::{Direction, Page};
-use frame::action::{Action, read, write};
+use frame::action::{Action, Later, later, read, write};
 use frame::dates::Moment;
 use frame::{Call, Names, paging, text};
 use serde_json::{Map, Value, json};
@@ -98,6 +99,14 @@ fn run(
     move |call: &mut Call<'_>| operation(&fonts, call)
 }
 
+/// An operation that works on files as well.
+macro_rules! run_later {
+    ($fonts:ident, $operation:path) => {{
+        let fonts = Arc::clone(&$fonts);
+        move |call: Later| $operation(Arc::clone(&fonts), call)
+    }};
+}
+
 fn write_args(settings: &str) -> Args {
     let version = Schema::integer().default(FORMAT).min(2).max(FORMAT);
     Args::new()
@@ -140,7 +149,7 @@ fn family_routes(names: &Names) -> Vec<Route<Action>> {
                 schema::id_args().with(write_args(settings)),
                 write(may_edit, run(&fonts, update_family)),
             )
-            .on(DELETE, delete_args, write(may_delete, run(&fonts, delete)))
+            .on(DELETE, delete_args, later(may_delete, run_later!(fonts, files::delete_with_files)))
             .notes_deletion()
             .refuses_with(&[501])
             .schema(item.document()),
@@ -163,9 +172,11 @@ fn face_routes(names: &Names) -> Vec<Route<Action>> {
             .on(
                 CREATE,
                 family().with(write_args(settings)),
-                write(may_create, run(&fonts, create_face)),
+                later(may_create, run_later!(fonts, files::create_face)),
             )
             .creates()
+            .body_bytes_max(files::FORM_BYTES_MAX)
+            .refuses_with(&[413])
             .schema(item.document()),
         Route::at(&names.content, &format!("{base}/(?P<id>[\\d]+)"))
             .on(
@@ -173,7 +184,11 @@ fn face_routes(names: &Names) -> Vec<Route<Action>> {
                 id().arg("context", item.context_arg()),
                 read(may_read_face, run(&fonts, show)),
             )
-            .on(DELETE, id().arg("force", force), write(may_delete_face, run(&fonts, delete)))
+            .on(
+                DELETE,
+                id().arg("force", force),
+                later(may_delete_face, run_later!(fonts, files::delete_with_files)),
+            )
             .notes_deletion()
             .refuses_with(&[501])
             .schema(item.document()),
@@ -270,7 +285,8 @@ fn path_of(fonts: &Fonts, row: &PostRow) -> String {
 }
 
 fn prepare(fonts: &Fonts, call: &mut Call<'_>, row: &PostRow) -> Result<Reply, Stop> {
-    let settings: Value = serde_json::from_str(&row.content).unwrap_or_default();
+    let mut settings: Value = serde_json::from_str(&row.content).unwrap_or_default();
+    files::shown(call, &mut settings);
     let mut fields = json!({
         "id": row.post_id,
         "theme_json_version": FORMAT,
@@ -339,7 +355,7 @@ fn insert(
     call: &mut Call<'_>,
     settings: Map<String, Value>,
     (title, slug, parent_id): (String, String, i64),
-) -> Result<Reply, Stop> {
+) -> Result<(i64, Reply), Stop> {
     let now = Moment::at(call.options(), call.now());
     let mut row = PostRow {
         kind: fonts.kind.name.to_owned(),
@@ -362,7 +378,7 @@ fn insert(
     let location = call.visit.rest(&path_of(fonts, &row));
     let mut reply = prepare(fonts, call, &row)?.header("location", location);
     reply.status = 201;
-    Ok(reply)
+    Ok((row.post_id, reply))
 }
 
 fn create_family(fonts: &Fonts, call: &mut Call<'_>) -> Result<Reply, Stop> {
@@ -374,7 +390,7 @@ fn create_family(fonts: &Fonts, call: &mut Call<'_>) -> Result<Reply, Stop> {
     }
     settings.insert(String::from("slug"), json!(slug));
     let title = text_of(&settings, "name").to_owned();
-    insert(fonts, call, settings, (title, slug, 0))
+    Ok(insert(fonts, call, settings, (title, slug, 0))?.1)
 }
 
 fn update_family(fonts: &Fonts, call: &mut Call<'_>) -> Result<Reply, Stop> {
@@ -394,19 +410,10 @@ fn update_family(fonts: &Fonts, call: &mut Call<'_>) -> Result<Reply, Stop> {
     prepare(fonts, call, &row)
 }
 
-fn create_face(fonts: &Fonts, call: &mut Call<'_>) -> Result<Reply, Stop> {
+/// The family and the settings of a new face.
+fn checked_face(fonts: &Fonts, call: &mut Call<'_>) -> Result<(i64, Map<String, Value>), Stop> {
     let family = parent_of(fonts, call)?;
     let settings = settings::read(call, fonts.settings, fonts.declared)?;
-    let sources = match settings.get("src") {
-        Some(Value::Array(list)) => list.iter().filter_map(Value::as_str).collect(),
-        _ => vec![text_of(&settings, "src")],
-    };
-    let is_address =
-        |text: &str| url::Url::parse(text).is_ok_and(|address| SCHEMES.contains(&address.scheme()));
-    if !sources.iter().all(|source| is_address(source)) {
-        let message = format!("{}[src] must be addresses of files.", fonts.settings);
-        return Err(invalid(fonts.settings, message));
-    }
     let (key, known) = (face_key(&settings), faces(call, family)?);
     if known.iter().any(|face| face.title == key) {
         let message = "The family has a face with these settings.";
@@ -416,12 +423,22 @@ fn create_face(fonts: &Fonts, call: &mut Call<'_>) -> Result<Reply, Stop> {
         let message = format!("A family may have {FACES_MAX} faces.");
         return Err(Refusal::new(400, "rest_too_many_font_faces", message).into());
     }
+    Ok((family, settings))
+}
+
+fn insert_face(
+    fonts: &Fonts,
+    call: &mut Call<'_>,
+    settings: Map<String, Value>,
+    family: i64,
+) -> Result<(i64, Reply), Stop> {
+    let key = face_key(&settings);
     let slug = text::slugify(&key);
     insert(fonts, call, settings, (key, slug, family))
 }
 
-/// Deletes a face, or a family with its faces.
-fn delete(fonts: &Fonts, call: &mut Call<'_>) -> Result<Reply, Stop> {
+/// Deletes a face, or a family with its faces, and says which ids they had.
+fn delete(fonts: &Fonts, call: &mut Call<'_>) -> Result<(Reply, Vec<i64>), Stop> {
     let row = row_of(fonts, call)?;
     if !call.params.flag("force") {
         let message = "Fonts cannot be moved to the trash; set force to delete one.";
@@ -429,11 +446,12 @@ fn delete(fonts: &Fonts, call: &mut Call<'_>) -> Result<Reply, Stop> {
     }
     let mut previous = prepare(fonts, call, &row)?;
     previous.links = Links::new();
+    let mut ids = vec![row.post_id];
     if fonts.kind.name == FONT_FAMILY.name {
-        for face in faces(call, row.post_id)? {
-            post::delete(call.conn()?, face.post_id)?;
-        }
+        ids.extend(faces(call, row.post_id)?.iter().map(|face| face.post_id));
     }
-    post::delete(call.conn()?, row.post_id)?;
-    Ok(Reply::new(json!({ "deleted": true, "previous": previous.into_json().2 })))
+    for id in &ids {
+        post::delete(call.conn()?, *id)?;
+    }
+    Ok((Reply::new(json!({ "deleted": true, "previous": previous.into_json().2 })), ids))
 }

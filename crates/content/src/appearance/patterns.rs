@@ -11,7 +11,7 @@ use types::Capability;
 
 use crate::posts::kind::ALL_KINDS;
 use crate::posts::list::page;
-use crate::posts::schema::{ALL, page_args};
+use crate::posts::schema::{ALL, ORDERS, page_args};
 
 /// The groups in which patterns are offered: name, label, description.
 const CATEGORIES: &[(&str, &str, &str)] = &[
@@ -168,19 +168,7 @@ fn block_search_args() -> Args {
 
 fn pattern_search_args() -> Args {
     let number = |about: &str| Schema::integer().min(1).about(about);
-    let orders = [
-        "author",
-        "date",
-        "id",
-        "include",
-        "modified",
-        "parent",
-        "relevance",
-        "slug",
-        "include_slugs",
-        "title",
-        "favorite_count",
-    ];
+    let orders = [ORDERS, &["favorite_count"]].concat();
     let direction = Schema::text().about("Direction of the order.").default("desc");
     page_args(&found_pattern())
         .revise("per_page", |size| size.default(100))

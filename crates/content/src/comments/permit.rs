@@ -144,6 +144,11 @@ pub(super) fn create(call: &mut Call<'_>) -> Result<(), Stop> {
         return Err(Refusal::new(401, "rest_comment_login_required", message).into());
     }
     as_somebody_else(call)?;
+    takes_comments(call)
+}
+
+/// Whether there is something to comment on, and it takes comments.
+pub(super) fn takes_comments(call: &mut Call<'_>) -> Result<(), Stop> {
     let post = match call.params.int("post").unwrap_or_default() {
         0 => None,
         id => records::get(call, id)?,

@@ -17,6 +17,15 @@ use crate::users;
 const AGENT_CHARS_MAX: usize = 254;
 
 pub(super) fn create(comments: &Comments, call: &mut Call<'_>) -> Result<Reply, Stop> {
+    let row = insert_new(call)?;
+    let context = if call.can(Capability::ModerateComments) { "edit" } else { "view" };
+    let (fields, links) = item::prepare(comments, call, &row, context)?;
+    let location = call.visit.rest(&comments.path_of(row.comment_id));
+    Ok(Reply::created(fields, location).links(links))
+}
+
+/// Stores the comment that the request brings, by the rules for new ones.
+pub(super) fn insert_new(call: &mut Call<'_>) -> Result<CommentRow, Stop> {
     refuse_given(call)?;
     let blank = CommentRow {
         kind: COMMENT.to_owned(),
@@ -54,10 +63,7 @@ pub(super) fn create(comments: &Comments, call: &mut Call<'_>) -> Result<Reply, 
     row.comment_id = comment::insert(call.conn()?, &row)?;
     told(call, &row)?;
     notify::of_new(call, &row, &post)?;
-    let context = if call.can(Capability::ModerateComments) { "edit" } else { "view" };
-    let (fields, links) = item::prepare(comments, call, &row, context)?;
-    let location = call.visit.rest(&comments.path_of(row.comment_id));
-    Ok(Reply::created(fields, location).links(links))
+    Ok(row)
 }
 
 pub(super) fn update(comments: &Comments, call: &mut Call<'_>) -> Result<Reply, Stop> {
@@ -142,7 +148,7 @@ fn changed(call: &mut Call<'_>, mut row: CommentRow) -> Result<CommentRow, Stop>
     if let Some(content) = raw_content(call) {
         let content = content.replace('\0', "");
         let trusted = call.can(Capability::UnfilteredHtml);
-        row.content = if trusted { content } else { text::clean_content(&content) };
+        row.content = if trusted { content } else { text::clean_comment(&content) };
     }
     if let Some(post) = call.params.int("post").filter(|post| *post != 0) {
         row.post_id = post;

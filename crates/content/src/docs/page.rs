@@ -27,6 +27,7 @@ pub(super) const GUIDES: &[(&str, &str)] = &[
     ("rest", include_str!("../../../../docs/rest.md")),
     ("api-design", include_str!("../../../../docs/api-design.md")),
     ("portal", include_str!("../../../../docs/portal.md")),
+    ("payments", include_str!("../../../../docs/payments.md")),
     ("plugins", include_str!("../../../../docs/plugins.md")),
     ("operating", include_str!("../../../../docs/operating.md")),
     ("mail", include_str!("../../../../docs/mail.md")),

@@ -21,7 +21,7 @@ pub(super) async fn create(collection: Arc<Collection>, call: Later) -> Result<R
 }
 
 /// Carries an operation out on its own, so that rows and files stay together.
-pub(super) async fn to_the_end<F>(call: Later, run: impl FnOnce(Later) -> F) -> Result<Reply, Stop>
+pub(crate) async fn to_the_end<F>(call: Later, run: impl FnOnce(Later) -> F) -> Result<Reply, Stop>
 where
     F: Future<Output = Result<Reply, Stop>> + Send + 'static,
 {
@@ -38,8 +38,6 @@ async fn upload(collection: Arc<Collection>, call: Later) -> Result<Reply, Stop>
     call.look(move |call| full.check_quota(call.conn()?, bytes).map_err(NotTaken::into_stop))
         .await?;
     let now = Moment::at(&call.visit.options, call.visit.now);
-    let author_id = call.visit.identity.user.as_ref().map_or(0, |user| user.id());
-    site.found_library(now, author_id).await?;
     let placed = site.place(file.content, called, folder_of(now)).await;
     let placed = Arc::new(placed.map_err(NotTaken::into_stop)?);
     let writing = Arc::clone(&placed);

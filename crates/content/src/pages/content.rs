@@ -44,6 +44,28 @@ pub struct PostPage<'a> {
     pub published: Option<Date<'a>>,
     pub author: Option<Link<'a>>,
     pub content: TrustedHtml<'a>,
+    /// The oldest first.
+    pub comments: &'a [CommentView<'a>],
+    /// What a new comment would be about, if comments are taken.
+    pub comment_on: Option<i64>,
+    pub commenter: &'a Commenter,
+}
+
+/// What the browser of somebody who commented before was asked to fill in.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Commenter {
+    pub name: String,
+    pub email: String,
+    pub url: String,
+}
+
+/// A comment below a post. Its content was cleaned before it was stored.
+#[derive(Clone, Copy, Debug)]
+pub struct CommentView<'a> {
+    pub id: i64,
+    pub author: &'a str,
+    pub at: Date<'a>,
+    pub content: TrustedHtml<'a>,
 }
 
 /// For a frame on another site; its links open in the whole window.

@@ -35,7 +35,9 @@ impl Policy<'_> {
     pub fn header(&self, theme: Option<&Theme>) -> String {
         let own = theme.map(|theme| format!(" {}", theme.source())).unwrap_or_default();
         let style = format!("{}{own}", STYLE_SOURCE.as_str());
-        let common = format!("default-src 'none'; base-uri 'none'; style-src {style}");
+        // Tools that judge a page fetch its robots.txt under the page's own policy.
+        let common =
+            format!("default-src 'none'; base-uri 'none'; connect-src 'self'; style-src {style}");
         match self {
             Self::Page => {
                 format!(

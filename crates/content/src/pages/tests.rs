@@ -12,6 +12,7 @@ use crate::docs::Docs;
 const HOSTILE: &str = "\"'><script>alert(1)</script><img src=x onerror=y>&lt;{{ 7 }}\u{0}\u{202e}--><!--</style></title>";
 
 /// Every page of the site by name, with one text in all its fields.
+#[expect(clippy::too_many_lines, reason = "it is a list of all pages")]
 fn every_page(text: &str, address: &str) -> Vec<(&'static str, String)> {
     let docs = Docs::load();
     let href = Address::new(address);
@@ -84,6 +85,18 @@ fn every_page(text: &str, address: &str) -> Vec<(&'static str, String)> {
                 published: Some(published),
                 author: Some(link),
                 content: TrustedHtml("<p>Own words</p>"),
+                comments: &[CommentView {
+                    id: 7,
+                    author: text,
+                    at: published,
+                    content: TrustedHtml("<p>Their words</p>"),
+                }],
+                comment_on: Some(7),
+                commenter: &Commenter {
+                    name: text.to_owned(),
+                    email: text.to_owned(),
+                    url: text.to_owned(),
+                },
             }),
         ),
         ("search", search(&SearchPage { site, words: text, found: &[link] })),

@@ -14,7 +14,7 @@ use types::{Capability, Error};
 
 use super::kind::{Field, Kind, STANDARD_FORMAT};
 use super::taxonomy::Taxonomy;
-use super::{address, permit, records};
+use super::{address, page_list, permit, records};
 
 /// What the operations on one kind share.
 #[derive(Debug)]
@@ -102,7 +102,8 @@ pub(crate) fn prepare(
 ) -> Result<(Value, Links), Error> {
     let kind = collection.kind;
     let mut fields = base(collection, call, row)?;
-    fields.extend(texts(kind, row, wanted));
+    let stored = page_list::filled(call, &row.content)?;
+    fields.extend(texts(kind, (row, &stored), wanted));
     let mut say = |name: &str, value: Value| {
         fields.insert(name.to_owned(), value);
     };
@@ -130,8 +131,7 @@ pub(crate) fn prepare(
         say("wp_pattern_sync_status", json!(meta_text(row, "wp_pattern_sync_status")));
     }
     if kind.viewable {
-        let locked = !wanted.password.is_some_and(|password| permit::is_password(row, password));
-        let mut classes = classes(kind, row, terms, locked && !row.password.is_empty());
+        let mut classes = classes(kind, row, terms);
         classes.extend(records::classes(call, row, wanted.place)?);
         say("class_list", json!(classes));
     }
@@ -147,10 +147,10 @@ pub(crate) fn prepare(
 }
 
 /// Title, content and excerpt, as they are stored and as readers see them.
-fn texts(kind: &Kind, row: &PostRow, wanted: ItemView<'_>) -> Map<String, Value> {
+fn texts(kind: &Kind, (row, stored): (&PostRow, &str), wanted: ItemView<'_>) -> Map<String, Value> {
     let (hidden, protected) = (wanted.hides(row), !row.password.is_empty());
     let unless_hidden = |text: &dyn Fn() -> String| if hidden { String::new() } else { text() };
-    let rendered = unless_hidden(&|| render::content(&row.content));
+    let rendered = unless_hidden(&|| render::content(stored));
     let excerpt =
         unless_hidden(&|| render::excerpt(&row.excerpt, &row.content, wanted.excerpt_words));
     let mut title = json!({ "raw": row.title, "rendered": render::title(&row.title) });
@@ -238,7 +238,7 @@ pub(super) fn meta_of(kind: &Kind, row: &PostRow) -> Value {
     Value::Object(kind.meta.iter().map(text).collect())
 }
 
-fn classes(kind: &Kind, row: &PostRow, terms: &Terms, hidden: bool) -> Vec<String> {
+fn classes(kind: &Kind, row: &PostRow, terms: &Terms) -> Vec<String> {
     let mut classes = vec![
         format!("post-{}", row.post_id),
         row.kind.clone(),
@@ -248,12 +248,12 @@ fn classes(kind: &Kind, row: &PostRow, terms: &Terms, hidden: bool) -> Vec<Strin
     if kind.has(Field::Format) {
         classes.push(format!("format-{}", format_of(row)));
     }
-    if hidden {
+    // A password in a request opens the texts of that answer, and no page.
+    let is_locked = !row.password.is_empty();
+    if is_locked {
         classes.push(String::from("post-password-required"));
-    } else if !row.password.is_empty() {
-        classes.push(String::from("post-password-protected"));
     }
-    if row.featured_media != 0 && !hidden {
+    if row.featured_media != 0 && !is_locked {
         classes.push(String::from("has-post-thumbnail"));
     }
     if kind.has(Field::Revisions) {

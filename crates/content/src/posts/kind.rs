@@ -242,7 +242,6 @@ pub(crate) static BLOCK: Kind = Kind {
 pub(crate) static NAVIGATION: Kind = Kind {
     administered: true,
     description: "Menus that are made of blocks.",
-    id_query: "post_type=wp_navigation&p=",
     supports: &["title", "editor", "revisions", "autosave"],
     fields: &[Field::Revisions],
     embeds_content: true,

@@ -166,6 +166,7 @@ fn posts_of(
         kinds: vec![kind.name.to_owned()],
         statuses: vec![PUBLISHED.to_owned()],
         authors,
+        listed_only: true,
         terms,
         order: PostOrder::Date,
         direction: Direction::Descending,

@@ -37,6 +37,8 @@ pub(super) enum PagePath<'a> {
         format: Format,
     },
     Robots,
+    /// Where the form for comments is sent to.
+    Comment,
     /// The picture by which browsers mark the site.
     Icon,
     /// Where programs learn which interfaces there are.
@@ -46,6 +48,15 @@ pub(super) enum PagePath<'a> {
     SitemapIndex,
     /// A page of the sitemap by its name.
     SitemapPage(&'a str),
+    /// How browsers show a part of the sitemap to people.
+    SitemapStyle(SitemapStyle),
+}
+
+/// What a style sheet of the sitemap is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum SitemapStyle {
+    Index,
+    Page,
 }
 
 /// Whether a page was asked for by the address that existing clients know, or by our own. Links
@@ -149,10 +160,13 @@ impl<'a> PagePath<'a> {
     fn for_programs(path: &'a str, bare: &'a str) -> Option<Self> {
         match path {
             "/robots.txt" => return Some(Self::Robots),
+            "/wp-comments-post.php" => return Some(Self::Comment),
             "/favicon.ico" => return Some(Self::Icon),
             "/xmlrpc.php" => return Some(Self::Discovery),
             "/sitemap.xml" => return Some(Self::SitemapMoved),
             "/wp-sitemap.xml" => return Some(Self::SitemapIndex),
+            "/wp-sitemap.xsl" => return Some(Self::SitemapStyle(SitemapStyle::Page)),
+            "/wp-sitemap-index.xsl" => return Some(Self::SitemapStyle(SitemapStyle::Index)),
             _ => {}
         }
         let part = path.strip_prefix("/wp-sitemap-").and_then(|name| name.strip_suffix(".xml"));
@@ -176,7 +190,11 @@ impl<'a> PagePath<'a> {
     pub(super) fn has_form(&self) -> bool {
         matches!(
             self,
-            Self::SignIn(_) | Self::Authorize(_) | Self::Nonce(Spelling::Known) | Self::KeyGrant(_)
+            Self::SignIn(_)
+                | Self::Authorize(_)
+                | Self::Nonce(Spelling::Known)
+                | Self::KeyGrant(_)
+                | Self::Comment
         )
     }
 }
@@ -237,6 +255,8 @@ mod tests {
             ("/sitemap.xml", Some(PagePath::SitemapMoved)),
             ("/wp-sitemap.xml", Some(PagePath::SitemapIndex)),
             ("/wp-sitemap-users-1.xml", Some(PagePath::SitemapPage("users-1"))),
+            ("/wp-sitemap.xsl", Some(PagePath::SitemapStyle(SitemapStyle::Page))),
+            ("/wp-sitemap-index.xsl", Some(PagePath::SitemapStyle(SitemapStyle::Index))),
             ("/v1", None),
             ("/v1/onboardmerchant", None),
             ("*", None),

@@ -11,12 +11,15 @@ use site_rows::user::{self, UserFilter, UserRow};
 use types::Result;
 
 use super::answer::WebAnswer;
+use super::discussion::Discussion;
 use super::headers;
 use super::page_request::PageRequest;
 use super::plain::{plain, summary};
 use crate::docs::docs;
 use crate::oembed;
-use crate::pages::{self, AuthorPage, EmbedPage, FrontPage, Policy, PostPage, PostSummary};
+use crate::pages::{
+    self, AuthorPage, Commenter, EmbedPage, FrontPage, Policy, PostPage, PostSummary,
+};
 use crate::posts;
 
 /// Posts on a page at most, whatever the site's setting says.
@@ -40,6 +43,7 @@ struct Piece {
     /// Shown with the author; pages tell of neither.
     published: Option<String>,
     author: Option<UserRow>,
+    discussion: Discussion,
 }
 
 /// A post in a list.
@@ -151,6 +155,7 @@ impl PageRequest<'_> {
         let author = piece.author.as_ref().map(|user| {
             (user.display_name.as_str(), self.visit.page(&format!("/author/{}/", user.nicename)))
         });
+        let commenter = self.commenter();
         let shortlink = piece.shortlink.as_str();
         let shortlink = (!shortlink.is_empty()).then(|| self.visit.page(shortlink));
         let body = pages::post(&PostPage {
@@ -168,8 +173,14 @@ impl PageRequest<'_> {
                 .filter(|_| piece.published.is_some())
                 .map(|(text, href)| Link { text, href: Address::new(href) }),
             content: TrustedHtml(&piece.content),
+            comments: &piece.discussion.views(),
+            comment_on: piece.discussion.open_for,
+            commenter: &commenter,
         });
         let mut answer = self.open_page("page:post", Policy::Post, body);
+        if commenter != Commenter::default() {
+            headers::set(&mut answer.headers, "cache-control", headers::NO_STORE);
+        }
         headers::link_json(&mut answer.headers, &piece.json);
         answer
     }
@@ -263,6 +274,7 @@ fn read_piece(
         json: visit.rest(&json),
         published: (row.kind == POST).then(|| row.date.to_string()),
         author: user::get(conn, row.author_id)?,
+        discussion: Discussion::read(conn, visit, &row)?,
     }))
 }
 
@@ -283,6 +295,7 @@ fn read_other(
         summary: plain(&page.summary),
         content: page.content,
         permalink: page.permalink,
+        discussion: Discussion::default(),
     }))
 }
 

@@ -14,6 +14,7 @@ use types::{Result, Timestamp};
 
 use super::answer::WebAnswer;
 use super::feeds;
+use super::page_path::SitemapStyle;
 use super::page_request::PageRequest;
 use crate::posts::kind::{PAGE, SEARCHED_KINDS};
 use crate::posts::taxonomy::SEARCHED_TAXONOMIES;
@@ -90,12 +91,20 @@ impl PageRequest<'_> {
         let (site, visit) = (Arc::clone(self.site), Arc::clone(&self.visit));
         let read = move |conn: &mut dyn Conn| index(conn, &site, &visit);
         let addresses = self.site.store().read(read).await?;
-        let mut xml = format!("{DECLARATION}<sitemapindex xmlns=\"{NAMESPACE}\">\n");
+        let mut xml = self.sitemap_start("/wp-sitemap-index.xsl", "sitemapindex");
         for address in addresses {
             let _ = writeln!(xml, "<sitemap><loc>{}</loc></sitemap>", feeds::escaped(&address));
         }
         xml.push_str("</sitemapindex>\n");
         Ok(Some(document(xml)))
+    }
+
+    fn sitemap_start(&self, style: &str, root: &str) -> String {
+        let style = feeds::escaped(&self.visit.page(style));
+        format!(
+            "{DECLARATION}<?xml-stylesheet type=\"text/xsl\" href=\"{style}\" ?>\n\
+             <{root} xmlns=\"{NAMESPACE}\">\n"
+        )
     }
 
     /// A page of a part, if there is anything on it.
@@ -109,7 +118,7 @@ impl PageRequest<'_> {
         if addresses.is_empty() {
             return Ok(None);
         }
-        let mut xml = format!("{DECLARATION}<urlset xmlns=\"{NAMESPACE}\">\n");
+        let mut xml = self.sitemap_start("/wp-sitemap.xsl", "urlset");
         for (address, changed) in addresses {
             let _ = write!(xml, "<url><loc>{}</loc>", feeds::escaped(&address));
             if let Some(changed) = changed {
@@ -120,6 +129,14 @@ impl PageRequest<'_> {
         xml.push_str("</urlset>\n");
         Ok(Some(document(xml)))
     }
+}
+
+/// How browsers show the sitemap to people.
+pub(super) fn style(style: SitemapStyle) -> WebAnswer {
+    document(String::from(match style {
+        SitemapStyle::Index => include_str!("../../sitemap/index.xsl"),
+        SitemapStyle::Page => include_str!("../../sitemap/pages.xsl"),
+    }))
 }
 
 fn document(body: String) -> WebAnswer {

@@ -240,3 +240,36 @@ fn a_site_without_menus_gets_one_that_lists_its_pages() {
     let menu = site.get(&format!("/wp/v2/navigation/{first}?context=edit"), ADMIN).json;
     assert_eq!(menu["content"]["raw"], "<!-- wp:page-list /-->");
 }
+
+/// What other hosts have; the guard refuses everything else.
+fn far_pages(url: &str) -> Option<Vec<u8>> {
+    let page = "<html><head><title>Low &amp; high tide</title>\
+        <link rel=\"icon\" href=\"/icon.png\">\
+        <meta name=\"description\" content=\"When to sail\">\
+        <meta property=\"og:image\" content=\"https://tides.example/sea.jpg\"></head></html>";
+    (url == "https://tides.example/today").then(|| page.as_bytes().to_vec())
+}
+
+#[test]
+fn a_page_elsewhere_is_looked_up_through_the_guard() {
+    let mut site = TestSite::on_network(far_pages);
+    site.user("reader", Role::Subscriber);
+    let path = |url: &str| format!("/wp-block-editor/v1/url-details?url={url}");
+    let found = site.get(&path("https://tides.example/today"), ADMIN);
+    let expected = json!({
+        "title": "Low & high tide",
+        "icon": "https://tides.example/icon.png",
+        "description": "When to sail",
+        "image": "https://tides.example/sea.jpg",
+    });
+    assert_eq!((found.status, found.json), (200, expected));
+    let refused = site.get(&path("https://inside.example/"), ADMIN);
+    assert_eq!(refused.refusal(), (404, "no_response"), "what the guard refuses is not told apart");
+    for url in ["http://127.0.0.1/", "http://localhost/", "http://[::1]/", "file:///etc/passwd"] {
+        assert_eq!(site.get(&path(url), ADMIN).refusal(), (400, "rest_invalid_param"), "{url}");
+    }
+    for (who, status) in [("reader", 403), (NOBODY, 401)] {
+        let denied = site.get(&path("https://tides.example/today"), who);
+        assert_eq!(denied.refusal(), (status, "rest_cannot_view_url_details"));
+    }
+}

@@ -38,6 +38,11 @@ impl TestSite {
         Self::with(Plan { url: None, ..Plan::bare() })
     }
 
+    /// A site beside other hosts.
+    pub(crate) fn on_network(network: fn(&str) -> Option<Vec<u8>>) -> Self {
+        Self::with(Plan { network, ..Plan::bare() })
+    }
+
     fn with(plan: Plan) -> Self {
         let routes = |names: &_| content::routes(names, OPTIONS);
         let site = Self::make(Plan { routes, options: OPTIONS, ..plan });

@@ -51,6 +51,10 @@ pub(super) enum Shape {
     Like(Value),
     /// An item of this document, where the route has no items of its own.
     One(Value),
+    /// A list of such items.
+    Several(Value),
+    /// A file of this media type, which is no JSON.
+    File(&'static str),
 }
 
 /// What an operation answers.
@@ -59,6 +63,10 @@ pub(super) struct Answers {
     /// Statuses of success; without any it is 200.
     pub(super) statuses: Vec<u16>,
     pub(super) shape: Shape,
+    /// Media types of texts that come in the place of JSON where a request asks for them.
+    pub(super) texts: Vec<&'static str>,
+    /// There is no success at all.
+    pub(super) only_refuses: bool,
     /// Statuses of refusals that other operations do not know.
     pub(super) refusals: Vec<u16>,
     /// The body of refusals that are no error object.

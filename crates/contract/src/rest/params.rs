@@ -317,6 +317,11 @@ impl Params {
         self.sources.files.iter().find(|file| file.field == field)
     }
 
+    /// All files of a form.
+    pub fn files(&self) -> &[File] {
+        &self.sources.files
+    }
+
     pub fn sources(&self) -> &Sources {
         &self.sources
     }

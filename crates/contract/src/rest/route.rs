@@ -220,6 +220,31 @@ impl<O> Route<O> {
         self.shaped(Shape::One(item))
     }
 
+    /// A list of items of this document, where the route publishes none of its own.
+    #[must_use]
+    pub fn shows_several(self, item: Value) -> Self {
+        self.shaped(Shape::Several(item))
+    }
+
+    /// A file of this media type.
+    #[must_use]
+    pub fn sends_file(self, media_type: &'static str) -> Self {
+        self.shaped(Shape::File(media_type))
+    }
+
+    /// The same as text of this media type, where the request asks for it. Refusals that other
+    /// operations do not know may have it, too.
+    #[must_use]
+    pub fn or_text(self, media_type: &'static str) -> Self {
+        self.answering(|answers| answers.texts.push(media_type))
+    }
+
+    /// Nothing but refusals: clients know the operation, and there is nothing for it to do here.
+    #[must_use]
+    pub fn only_refuses(self) -> Self {
+        self.answering(|answers| answers.only_refuses = true)
+    }
+
     /// 201: something is made.
     #[must_use]
     pub fn creates(self) -> Self {

@@ -42,7 +42,14 @@ fn toy() -> Value {
             .on(CREATE, note.update_args(), ())
             .batches(note.document()),
         Route::at("toy/v1", "/pins").on(READ, Args::new(), ()).lists().schema(note.document()),
-        Route::at("shop/v1", "/orders").on(READ, Args::new(), ()),
+        Route::at("shop/v1", "/orders").on(READ, Args::new(), ()).shows_several(note.document()),
+        Route::at("shop/v1", "/label").on(READ, Args::new(), ()).sends_file("application/pdf"),
+        Route::at("shop/v1", "/embed")
+            .on(READ, Args::new(), ())
+            .shows(Schema::map())
+            .refuses_with(&[404])
+            .or_text("text/xml"),
+        Route::at("shop/v1", "/none").on(READ, Args::new(), ()).only_refuses(),
     ];
     let about = About {
         title: "Toy",
@@ -75,6 +82,9 @@ fn every_operation_has_a_place_and_a_name_of_its_own() {
         "post /toy/v1/notes/batch",
         "get /toy/v1/pins",
         "get /shop/v1/orders",
+        "get /shop/v1/label",
+        "get /shop/v1/embed",
+        "get /shop/v1/none",
     ];
     assert_eq!(found, expected);
     assert_eq!(names.len(), expected.len(), "{names:?}");
@@ -162,6 +172,27 @@ fn answers_show_the_items_of_the_route() {
     assert_eq!(item["properties"]["id"]["readOnly"], true);
     assert_eq!(item["properties"]["stars"]["type"], json!(["number", "null"]));
     assert!(item.get("$schema").is_none() && item.get("title").is_none());
+}
+
+#[test]
+fn answers_have_the_media_types_that_the_operation_says() {
+    let document = toy();
+    let content = |path: &str, status: &str| {
+        document["paths"][path]["get"]["responses"][status]["content"].clone()
+    };
+    let note = json!({ "$ref": "#/components/schemas/ShopV1Note" });
+    let listed = json!({ "schema": { "type": "array", "items": note } });
+    assert_eq!(content("/shop/v1/orders", "200"), json!({ "application/json": listed }));
+    let file = json!({ "schema": { "type": "string", "format": "binary" } });
+    assert_eq!(content("/shop/v1/label", "200"), json!({ "application/pdf": file }));
+    let text = json!({ "schema": { "type": "string" } });
+    let either =
+        json!({ "application/json": { "schema": { "type": "object" } }, "text/xml": text });
+    assert_eq!(content("/shop/v1/embed", "200"), either);
+    assert_eq!(content("/shop/v1/embed", "404")["text/xml"], text);
+    assert_eq!(content("/shop/v1/embed", "403"), Value::Null, "that one is as everywhere");
+    let responses = document["paths"]["/shop/v1/none"]["get"]["responses"].as_object().unwrap();
+    assert!(responses.keys().all(|status| status.starts_with(['4', '5'])), "{responses:?}");
 }
 
 #[test]

@@ -113,6 +113,36 @@ fn a_postgres_connection_that_dies_in_the_middle_fails_one_write_only() {
     assert_eq!(count(&store, "facts"), 1);
 }
 
+/// The server ends the connection while it commits: nobody can say whether the change is there.
+#[test]
+fn a_commit_whose_answer_is_lost_is_uncertain() {
+    let database = TestDatabase::postgres_with(1);
+    let store = database.open();
+    let script = |text: &'static str| store.write_blocking(move |conn| conn.script(text)).unwrap();
+    script(LOSE_COMMITS_OF_FACTS);
+    let write = |name: &'static str| {
+        store.write_blocking(move |conn| fact::get_or_set(conn, name, "").map(drop))
+    };
+    let error = write("lost").unwrap_err();
+    assert_eq!(error.kind(), Kind::Uncertain, "{error:?}");
+    // What the server refuses and goes on is certainly not stored.
+    script(REFUSE_COMMITS_OF_FACTS);
+    let error = write("refused").unwrap_err();
+    assert_eq!(error.kind(), Kind::Unavailable, "{error:?}");
+    script("DROP TRIGGER at_commit ON facts");
+    write("kept").unwrap();
+    assert_eq!(count(&store, "facts"), 1);
+}
+
+const LOSE_COMMITS_OF_FACTS: &str = "
+    CREATE FUNCTION lose() RETURNS trigger LANGUAGE plpgsql AS
+    $$ BEGIN PERFORM pg_terminate_backend(pg_backend_pid()); RETURN NULL; END $$;
+    CREATE CONSTRAINT TRIGGER at_commit AFTER INSERT ON facts DEFERRABLE INITIALLY DEFERRED
+    FOR EACH ROW EXECUTE FUNCTION lose()";
+const REFUSE_COMMITS_OF_FACTS: &str = "
+    CREATE OR REPLACE FUNCTION lose() RETURNS trigger LANGUAGE plpgsql AS
+    $$ BEGIN RAISE EXCEPTION USING ERRCODE = 'disk_full'; END $$";
+
 #[test]
 fn two_processes_share_a_postgres_database() {
     two_stores_write_to_one_database(&TestDatabase::postgres());

@@ -169,6 +169,38 @@ fn a_read_ends_when_its_caller_leaves(database: &TestDatabase) {
     }
 }
 
+/// A cancellation takes a connection of its own, and may arrive when the next read has begun.
+#[test]
+fn a_late_cancellation_does_not_fail_the_next_read_on_postgres() {
+    const SHORT: &str = "SELECT pg_sleep(0.003)";
+    let database = TestDatabase::postgres_with(1);
+    let store = database.open();
+    for round in 0..200_u64 {
+        let mut left: Answer<'_> = Box::pin(store.read(|conn| {
+            conn.query_text(SHORT, &[], &mut |_| Ok(()))?;
+            Ok(String::new())
+        }));
+        let _ = poll(&mut left);
+        thread::sleep(Duration::from_micros(round % 8 * 500));
+        drop(left);
+        // As many as there are threads, so that one of them has the connection that is cancelled.
+        let mut next: Vec<Answer<'_>> = (0..db::READERS)
+            .map(|_| -> Answer<'_> {
+                Box::pin(store.read(|conn| {
+                    conn.query_text(SHORT, &[], &mut |_| Ok(()))?;
+                    Ok(String::new())
+                }))
+            })
+            .collect();
+        for answer in &mut next {
+            let _ = poll(answer);
+        }
+        for answer in &mut next {
+            wait(answer).unwrap();
+        }
+    }
+}
+
 fn a_watch_counts_what_was_written(database: &TestDatabase) {
     let store = database.open();
     let (facts, others) = (store.watch(&["facts"]), store.watch(&["outbox", "counters"]));

@@ -6,7 +6,7 @@ use site_rows::media::{self, MediaRow};
 use site_rows::post::{self, PostRow};
 use types::{Error, Result};
 
-use super::place::Placed;
+use super::placed::Placed;
 use crate::dates::Moment;
 use crate::text::slug::{SLUG_LENGTH_MAX, cut};
 use crate::text::slugify;
@@ -19,6 +19,8 @@ const ATTEMPTS_MAX: u32 = 10_000;
 /// What is said about a new item.
 #[derive(Clone, Debug)]
 pub struct NewItem {
+    /// One that nothing has; zero for the next.
+    pub number: i64,
     /// Empty: the name of the file.
     pub title: String,
     pub description: String,
@@ -40,6 +42,7 @@ impl NewItem {
     /// An item of which nothing is said.
     pub fn at(now: Moment, author_id: i64) -> Self {
         Self {
+            number: 0,
             title: String::new(),
             description: String::new(),
             caption: String::new(),
@@ -78,7 +81,12 @@ impl NewItem {
             meta: String::from("{}"),
             ..PostRow::default()
         };
-        post.post_id = post::insert(conn, &post)?;
+        if self.number > 0 {
+            post.post_id = self.number;
+            post::insert_with_id(conn, &post)?;
+        } else {
+            post.post_id = post::insert(conn, &post)?;
+        }
         if post.slug.is_empty() {
             post.slug = unique_slug(conn, &post.post_id.to_string(), post.post_id)?;
             post::update(conn, &post)?;

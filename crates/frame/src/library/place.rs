@@ -3,10 +3,8 @@
 //! again.
 
 use std::collections::HashMap;
-use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Read as _, Write as _};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use contract::rest::{Refusal, Stop};
 use db::Conn;
@@ -14,6 +12,7 @@ use serde_json::{Map, Value};
 use site_rows::media::{self, MediaFileRow, MediaRow};
 use types::{Error, Result};
 
+use super::placed::{Placed, count, sizes_text, tag};
 use crate::Site;
 use crate::dates::{Moment, written};
 use crate::media::file_type::{self, FileType, START_BYTES};
@@ -22,6 +21,8 @@ use crate::media::sizes::{PictureSize, SizedFile};
 use crate::media::storage::{FileStorage, NAME_LENGTH_MAX, Temporary, unavailable};
 use crate::media::{file_name, strip};
 
+/// Where files of fonts go.
+const FONTS_FOLDER: &str = "fonts";
 /// Numbers behind a name that are tried.
 const NAMES_MAX: u32 = 10_000;
 /// Bytes that are read at once.
@@ -80,81 +81,11 @@ impl NotTaken {
     }
 }
 
-/// A file with its smaller forms, in the storage, whose rows are still to be written.
-#[derive(Debug)]
-pub struct Placed {
-    storage: Arc<dyn FileStorage>,
-    pub file: String,
-    pub mime_type: &'static str,
-    pub bytes: u64,
-    /// Of a picture.
-    pub measures: Option<(u32, u32)>,
-    pub sizes: Vec<SizedFile>,
-    files: Vec<MediaFileRow>,
-    is_kept: AtomicBool,
-}
-
-impl Placed {
-    /// Writes the rows of an item whose post is there.
-    pub fn record(&self, conn: &mut dyn Conn, about: MediaRow) -> Result<MediaRow> {
-        let (width, height) = self.measures.unwrap_or_default();
-        let row = MediaRow {
-            file: self.file.clone(),
-            mime_type: self.mime_type.to_owned(),
-            bytes: count(self.bytes),
-            width: i64::from(width),
-            height: i64::from(height),
-            sizes: sizes_text(&self.sizes)?,
-            ..about
-        };
-        let files = self.files.iter().map(|file| {
-            let post_id = row.post_id;
-            MediaFileRow { post_id, ..file.clone() }
-        });
-        media::insert(conn, &row, &files.collect::<Vec<_>>())?;
-        Ok(row)
-    }
-
-    /// Says that the rows are written for good.
-    pub fn keep(&self) {
-        self.is_kept.store(true, Ordering::Relaxed);
-    }
-
-    /// The name without folder and ending: the title of an item that was given none.
-    pub fn stem(&self) -> &str {
-        let name = self.file.rsplit('/').next().unwrap_or_default();
-        name.rsplit_once('.').map_or(name, |(stem, _)| stem)
-    }
-}
-
-impl Drop for Placed {
-    fn drop(&mut self) {
-        if self.is_kept.load(Ordering::Relaxed) {
-            return;
-        }
-        for file in &self.files {
-            if let Err(error) = self.storage.remove(&file.name) {
-                tracing::warn!(error = error.report(), "a file stays until the next sweep");
-            }
-        }
-    }
-}
-
 /// Where files of this time go: the year and the month.
 pub fn folder_of(now: Moment) -> String {
     let date = written(now.local);
     let year_and_month = date.get(..7).unwrap_or_default();
     year_and_month.replace('-', "/")
-}
-
-/// The sizes of a picture, as they are kept.
-pub fn sizes_text(sizes: &[SizedFile]) -> Result<String> {
-    serde_json::to_string(sizes)
-        .map_err(|error| Error::internal("sizes are no JSON").because(error))
-}
-
-fn count(bytes: u64) -> i64 {
-    i64::try_from(bytes).unwrap_or(i64::MAX)
 }
 
 impl Site {
@@ -194,6 +125,32 @@ impl Site {
                 (&folder, &stem),
                 &sizes,
             )
+        })
+        .await
+    }
+
+    /// Takes in a file of a font, which is told by what is in it.
+    pub async fn place_font(
+        self: &Arc<Self>,
+        called: String,
+        bytes: Vec<u8>,
+    ) -> std::result::Result<Placed, NotTaken> {
+        let site = Arc::clone(self);
+        self.on_worker(move || {
+            let (stem, ending) = file_name::safe_parts(&called);
+            let kind = file_type::recognise_font(&ending, &bytes).ok_or(NotTaken::Type)?;
+            let further = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
+            let full = Arc::clone(&site);
+            let checked = site.store().read_blocking(move |conn| {
+                Ok(matches!(full.check_quota(conn, further), Err(NotTaken::Quota)))
+            });
+            if checked? {
+                return Err(NotTaken::Quota);
+            }
+            let content = site.library().storage.temporary()?;
+            content.create()?.write_all(&bytes).map_err(unavailable)?;
+            let incoming = Incoming { content, kind, ending, picture: None };
+            incoming.place(&site, (FONTS_FOLDER, &stem), &[])
         })
         .await
     }
@@ -322,7 +279,7 @@ impl Incoming {
             measures: self.picture.as_ref().map(Picture::measures),
             sizes: forms.iter().map(|form| form.describe(&file)).collect::<Result<_>>()?,
             files: Vec::new(),
-            is_kept: AtomicBool::new(false),
+            is_kept: false.into(),
             file,
         };
         for (name, content) in names {
@@ -414,22 +371,6 @@ fn is_of_the_file(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::InvalidData | io::ErrorKind::UnexpectedEof)
 }
 
-/// A digest by which browsers know the content.
-pub(super) fn tag(content: &Temporary) -> Result<String> {
-    let mut file: File = content.open()?;
-    let mut hasher = blake3::Hasher::new();
-    let mut chunk = vec![0; CHUNK_BYTES];
-    loop {
-        let read = file.read(&mut chunk).map_err(unavailable)?;
-        if read == 0 {
-            let hash = hasher.finalize();
-            let (start, _) = hash.as_bytes().split_at(16);
-            return Ok(data_encoding::HEXLOWER.encode(start));
-        }
-        hasher.update(chunk.get(..read).unwrap_or_default());
-    }
-}
-
 impl Site {
     /// Makes the sizes that an item lacks. Returns it as it is then, with its new files placed.
     pub async fn place_missing_sizes(
@@ -451,7 +392,7 @@ impl Site {
                 measures: None,
                 sizes: Vec::new(),
                 files: Vec::new(),
-                is_kept: AtomicBool::new(false),
+                is_kept: false.into(),
             };
             for form in &forms {
                 let name = file_name::sized(&row.file, form.measures);
@@ -471,13 +412,6 @@ impl Site {
             Ok((row, placed))
         })
         .await
-    }
-}
-
-impl Placed {
-    /// The files that were added to an item.
-    pub fn files(&self) -> &[MediaFileRow] {
-        &self.files
     }
 }
 

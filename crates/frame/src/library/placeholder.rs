@@ -1,99 +1,73 @@
-//! The picture that stands for missing ones: an item of the library from the first upload on, and a
-//! file at its address already before.
+//! The picture that stands for missing ones: an item of the library like others, that a new site
+//! begins with.
 
-use std::io::Cursor;
-use std::sync::{Arc, PoisonError};
+use std::io::Write as _;
+use std::sync::Arc;
 
 use site_rows::media::{self, MediaFileRow};
 use types::{Error, Result};
 
-use super::item::NewItem;
-use super::place::{NotTaken, tag};
+use super::placed::{Placed, count, tag};
 use crate::Site;
-use crate::dates::Moment;
 use crate::media::file_type::WEBP;
-use crate::media::sizes::{Cut, USUAL};
-use crate::media::storage::{StoredFile, unavailable};
-use crate::media::{file_name, placeholder};
+use crate::media::placeholder::{self, SIDE};
+use crate::media::sizes::SizedFile;
+use crate::media::storage::unavailable;
+use crate::media::{Library, file_name};
 
 impl Site {
-    /// Makes the first item of a library that never had one.
-    pub async fn found_library(self: &Arc<Self>, now: Moment, author_id: i64) -> Result<()> {
-        let Some(name) = self.library().placeholder() else { return Ok(()) };
-        if !self.store().read(media::is_untouched).await? {
-            return Ok(());
-        }
-        let (stem, _) = file_name::safe_parts(name);
-        let draw = |_: &Self| Ok((placeholder::draw(), &WEBP));
-        let placed = self.place_picture(draw, (String::new(), stem), USUAL.to_vec()).await;
-        let placed = Arc::new(placed.map_err(|fault| match fault {
-            NotTaken::Failed(error) => error,
-            _ => Error::internal("the placeholder could not be drawn"),
-        })?);
-        let writing = Arc::clone(&placed);
-        let made = self.store().write(move |conn| {
-            // Another upload may have been faster.
-            if !media::is_untouched(conn)? {
-                return Ok(false);
-            }
-            NewItem::at(now, author_id).insert(conn, &writing)?;
-            Ok(true)
-        });
-        if made.await? {
-            placed.keep();
-        }
-        Ok(())
-    }
-
-    /// A form of the placeholder, where it is no item yet.
-    pub async fn placeholder_file(
-        self: &Arc<Self>,
-        name: &str,
-    ) -> Result<Option<(MediaFileRow, StoredFile)>> {
-        let Some(cut) = self.placeholder_cut(name) else { return Ok(None) };
-        if !self.store().read(media::is_untouched).await? {
+    /// Puts the files of the placeholder into a library that never had it. Its rows are still to
+    /// be written. Blocks.
+    pub fn place_placeholder(&self) -> Result<Option<Placed>> {
+        let Some(name) = self.library().placeholder() else { return Ok(None) };
+        let known = self.store().read_blocking(move |conn| media::file(conn, name))?;
+        if known.is_some() {
             return Ok(None);
         }
-        let (site, asked) = (Arc::clone(self), name.to_owned());
-        let drawn = self.on_worker(move || {
-            let known = &site.library().drawn;
-            if let Some(drawn) = known.lock().unwrap_or_else(PoisonError::into_inner).get(&asked) {
-                return Ok(drawn.clone());
-            }
-            let whole = placeholder::draw();
-            let picture = match cut {
-                Some(cut) => whole.cut(cut),
-                None => whole,
-            };
-            let content = site.library().storage().temporary()?;
-            picture.encode(&WEBP, content.create()?)?;
-            let bytes: Arc<[u8]> = std::fs::read(content.path()).map_err(unavailable)?.into();
-            let drawn = (tag(&content)?, bytes);
-            known.lock().unwrap_or_else(PoisonError::into_inner).insert(asked, drawn.clone());
-            Ok(drawn)
-        });
-        let failed = |_| Error::unavailable("the placeholder could not be drawn");
-        let (tag, bytes) = drawn.await.map_err(failed)?;
-        let length = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
-        let row = MediaFileRow {
+        let placed = self.library().place_shipped(name)?;
+        // Whoever starts at the same time puts the same files there.
+        placed.keep();
+        Ok(Some(placed))
+    }
+}
+
+impl Library {
+    fn place_shipped(&self, name: &str) -> Result<Placed> {
+        let mut placed = Placed {
+            storage: Arc::clone(&self.storage),
+            file: name.to_owned(),
+            mime_type: WEBP.mime_type,
+            bytes: 0,
+            measures: Some((SIDE, SIDE)),
+            sizes: Vec::new(),
+            files: Vec::new(),
+            is_kept: false.into(),
+        };
+        placed.bytes = self.put_shipped(&mut placed.files, name, SIDE)?;
+        for (size, side) in placeholder::forms() {
+            let file = file_name::sized(name, (side, side));
+            let bytes = self.put_shipped(&mut placed.files, &file, side)?;
+            let size = size.name.to_owned();
+            placed.sizes.push(SizedFile { size, file, width: side, height: side, bytes });
+        }
+        Ok(placed)
+    }
+
+    /// Puts one file there, unless an interrupted start did so, and returns how many bytes it has.
+    fn put_shipped(&self, files: &mut Vec<MediaFileRow>, name: &str, side: u32) -> Result<u64> {
+        let missing = || Error::internal("a form of the placeholder is not shipped");
+        let shipped = placeholder::file(side).ok_or_else(missing)?;
+        let content = self.storage.temporary()?;
+        content.create()?.write_all(shipped).map_err(unavailable)?;
+        let (bytes, tag) = (content.bytes()?, tag(&content)?);
+        self.storage.put(content.path(), name)?;
+        files.push(MediaFileRow {
             name: name.to_owned(),
             post_id: 0,
             mime_type: WEBP.mime_type.to_owned(),
-            bytes: i64::try_from(length).unwrap_or(i64::MAX),
+            bytes: count(bytes),
             tag,
-        };
-        Ok(Some((row, StoredFile { content: Box::new(Cursor::new(bytes)), bytes: length })))
-    }
-
-    /// How the form of this name is made; nothing for a name of something else.
-    #[expect(clippy::option_option, reason = "the whole picture is not cut")]
-    fn placeholder_cut(&self, name: &str) -> Option<Option<Cut>> {
-        let whole = self.library().placeholder()?;
-        if name == whole {
-            return Some(None);
-        }
-        let cuts = USUAL.iter().filter_map(|size| size.cut((placeholder::SIDE, placeholder::SIDE)));
-        let mut cuts = cuts.filter(|cut| file_name::sized(whole, cut.result) == name);
-        cuts.next().map(Some)
+        });
+        Ok(bytes)
     }
 }

@@ -85,6 +85,21 @@ static OTHERS: &[FileType] = &[
     file_type("application/vnd.oasis.opendocument.presentation", &["odp"], ZIP),
 ];
 
+/// Fonts, which are no items of the library.
+static FONTS: &[FileType] = &[
+    file_type("font/woff2", &["woff2"], Start::With(&[b"wOF2"])),
+    file_type("font/woff", &["woff"], Start::With(&[b"wOFF"])),
+    file_type("font/ttf", &["ttf"], Start::With(&[b"\x00\x01\x00\x00", b"true"])),
+    file_type("font/otf", &["otf"], Start::With(&[b"OTTO"])),
+];
+
+/// The type of a file of a font that is called so and begins so.
+pub fn recognise_font(ending: &str, start: &[u8]) -> Option<&'static FileType> {
+    let ending = ending.to_ascii_lowercase();
+    let named = FONTS.iter().find(|one| one.endings.contains(&ending.as_str()))?;
+    Some(named).filter(|one| one.begins(start))
+}
+
 /// The types of pictures.
 pub fn pictures() -> [&'static FileType; 4] {
     [&JPEG, &GIF, &PNG, &WEBP]

@@ -80,11 +80,6 @@ impl Picture {
         Ok(Self { pixels, profile, was_turned })
     }
 
-    /// A picture that was drawn here.
-    pub(crate) fn of(pixels: DynamicImage) -> Self {
-        Self { pixels, profile: None, was_turned: false }
-    }
-
     pub fn measures(&self) -> (u32, u32) {
         (self.pixels.width(), self.pixels.height())
     }

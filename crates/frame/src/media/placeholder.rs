@@ -1,30 +1,45 @@
-//! The picture that stands for a missing one: drawn here, so that every site has it.
+//! The picture that stands for a missing one, in the forms that every site has: a landscape in a
+//! frame, a sun above two mountains. It is shipped, so that a new site need not draw it.
 
-use image::{DynamicImage, Rgb, RgbImage};
+use super::sizes::{PictureSize, USUAL};
 
-use super::picture::Picture;
-
-/// Pixels of a side.
+/// Pixels of a side of the whole picture.
 pub const SIDE: u32 = 1200;
 
-const PAPER: Rgb<u8> = Rgb([240, 241, 243]);
-const INK: Rgb<u8> = Rgb([201, 205, 211]);
+/// Its files by the pixels of a side, the whole picture first.
+const FILES: [(u32, &[u8]); 5] = [
+    (SIDE, include_bytes!("../../pictures/placeholder-1200.webp")),
+    (1024, include_bytes!("../../pictures/placeholder-1024.webp")),
+    (768, include_bytes!("../../pictures/placeholder-768.webp")),
+    (300, include_bytes!("../../pictures/placeholder-300.webp")),
+    (150, include_bytes!("../../pictures/placeholder-150.webp")),
+];
 
-/// A landscape in a frame: a sun above two mountains.
-pub fn draw() -> Picture {
-    let pixels = RgbImage::from_fn(SIDE, SIDE, |x, y| if is_ink(x, y) { INK } else { PAPER });
-    Picture::of(DynamicImage::ImageRgb8(pixels))
+/// The file of the whole picture, or of a smaller form.
+pub fn file(side: u32) -> Option<&'static [u8]> {
+    FILES.iter().find(|(of, _)| *of == side).map(|(_, file)| *file)
 }
 
-fn is_ink(x: u32, y: u32) -> bool {
-    let inside = |edge: u32| {
-        let range = edge..SIDE - edge;
-        range.contains(&x) && (edge + 60..SIDE - edge - 60).contains(&y)
-    };
-    let is_frame = inside(240) && !inside(264);
-    let is_sun = x.abs_diff(460).pow(2) + y.abs_diff(470).pow(2) < 60 * 60;
-    // A mountain is as wide as it is high, on either side of its peak.
-    let is_mountain = |peak: u32, top: u32| y >= top && x.abs_diff(peak) <= y - top;
-    let is_ground = inside(300) && (is_mountain(520, 640) || is_mountain(760, 500));
-    is_frame || is_sun || is_ground
+/// The smaller forms that every site has of it, with the pixels of a side.
+pub fn forms() -> impl Iterator<Item = (&'static PictureSize, u32)> {
+    USUAL.iter().filter_map(|size| Some((size, size.cut((SIDE, SIDE))?.result.0)))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::File;
+
+    use super::*;
+    use crate::media::file_type::WEBP;
+    use crate::media::picture::Picture;
+
+    #[test]
+    fn every_form_is_shipped_in_its_measures() {
+        for side in forms().map(|(_, side)| side).chain([SIDE]) {
+            let path = format!("pictures/placeholder-{side}.webp");
+            assert_eq!(file(side).unwrap(), std::fs::read(&path).unwrap());
+            let picture = Picture::decode(File::open(path).unwrap(), &WEBP, 64 << 20).unwrap();
+            assert_eq!(picture.measures(), (side, side));
+        }
+    }
 }

@@ -5,6 +5,9 @@ use contract::rest::Schema;
 use super::definition::{Definition, Kind, option, setting};
 use crate::pages::THEME_OPTION;
 
+/// Lists what a new site began with; null until then.
+pub(crate) const FIRST_CONTENT_OPTION: &str = "boardwalk_first_content";
+
 pub(super) const DEFINITIONS: &[Definition] = &[
     setting("blogname", Kind::Text, r#""Boardwalk""#, "title", || {
         Schema::text().about("Site name.")
@@ -82,4 +85,5 @@ pub(super) const DEFINITIONS: &[Definition] = &[
     option("gmt_offset", Kind::Decimal, "0"),
     option("using_application_passwords", Kind::Switch, "false"),
     option(THEME_OPTION, Kind::Json, "null"),
+    option(FIRST_CONTENT_OPTION, Kind::Json, "null"),
 ];

@@ -100,8 +100,8 @@ impl Site {
         let items = Arc::new(items);
         let mut outcomes: Vec<ItemOutcome> = Vec::with_capacity(items.len());
         // One that fails undoes what shares its transaction, which is then done again without it.
-        let mut is_one_by_one = false;
-        while outcomes.len() < items.len() {
+        let (mut is_one_by_one, mut is_lost) = (false, false);
+        while outcomes.len() < items.len() && !is_lost {
             let left = self.batch_time().saturating_sub(started.elapsed());
             // Whoever had to wait long before the first item gets that far at least.
             if left.is_zero() && !outcomes.is_empty() {
@@ -128,21 +128,24 @@ impl Site {
             });
             match slice.await {
                 Ok(Ok(done)) => outcomes.extend(done),
+                // What is run again could be stored twice.
+                Err(error) if error.kind() == Kind::Uncertain => {
+                    let begun = begun.load(Ordering::Acquire).max(1);
+                    outcomes.extend((0..begun).map(|_| Err(failed(&error))));
+                    is_lost = true;
+                }
                 Err(error) if error.kind() == Kind::Unavailable => {
                     if outcomes.is_empty() {
                         return Err(error.into());
                     }
-                    // The connection may have been lost while it committed: what is run again
-                    // could be stored twice.
-                    let begun = begun.load(Ordering::Acquire).max(1);
-                    outcomes.extend((0..begun).map(|_| Err(may_be_stored())));
-                    break;
+                    is_lost = true;
                 }
                 Err(error) if is_one_by_one => outcomes.push(Err(failed(&error))),
                 Err(_) => is_one_by_one = true,
             }
         }
-        outcomes.resize_with(items.len(), || Err(out_of_time()));
+        let left = if is_lost { not_begun } else { out_of_time };
+        outcomes.resize_with(items.len(), || Err(left()));
         let found = self.table().find(invocation.verb, &invocation.path);
         match found.map(|found| &found.endpoint.operation.work) {
             Some(Work::Batch(batch)) => Ok(gathered(batch, &items, outcomes)),
@@ -159,10 +162,10 @@ fn not_a_batch() -> Error {
     Error::internal("a route is no batch any more")
 }
 
-fn may_be_stored() -> Refusal {
-    let message = "The database was lost while this item was being stored; look whether it was \
-                   before you send it again.";
-    Refusal::new(503, "rest_batch_may_be_stored", message)
+fn not_begun() -> Refusal {
+    let message = "The database was lost before this item, and nothing of it was stored; send it \
+                   again.";
+    Refusal::new(503, "rest_batch_not_begun", message)
 }
 
 fn out_of_time() -> Refusal {

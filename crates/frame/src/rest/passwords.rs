@@ -1,12 +1,15 @@
 //! Hashes the passwords of a request before its transaction begins: hashing takes long, and inside
 //! of it everybody would wait.
 
+use std::sync::Arc;
+
+use contract::rest::Stop;
 use serde_json::Value;
 use types::{Error, Secret};
 
 use super::invocation::Invocation;
 use crate::password;
-use crate::{Site, Visit};
+use crate::{Call, Site, Visit};
 
 /// Passwords of one request; a batch has at most as many items.
 const PASSWORDS_MAX: usize = 100;
@@ -15,12 +18,17 @@ impl Site {
     /// The visit with the hashes that its request will need. Of anonymous callers only the password
     /// of an account that a checkout makes is hashed: they set no other.
     pub(super) async fn with_hashes(
-        &self,
+        self: &Arc<Self>,
         invocation: &Invocation,
-        visit: &Visit,
+        visit: &Arc<Visit>,
     ) -> Result<Visit, Error> {
-        let mut visit = visit.clone();
-        let mut given = new_buyer(invocation).into_iter().collect();
+        let mut given = Vec::new();
+        if let Some(password) = new_buyer(invocation)
+            && self.is_worth_hashing(invocation, visit).await?
+        {
+            given.push(password);
+        }
+        let mut visit = (**visit).clone();
         if !visit.identity.is_anonymous() {
             given = [given, passwords_in(invocation)].concat();
         }
@@ -32,6 +40,31 @@ impl Site {
             }
         }
         Ok(visit)
+    }
+
+    /// Whether the operation would get as far as the stranger's password.
+    async fn is_worth_hashing(
+        self: &Arc<Self>,
+        invocation: &Invocation,
+        visit: &Arc<Visit>,
+    ) -> Result<bool, Error> {
+        let (site, visit) = (Arc::clone(self), Arc::clone(visit));
+        let (verb, path) = (invocation.verb, invocation.path.clone());
+        let params = invocation.params.clone();
+        let looked = self.store().write(move |conn| {
+            let found = site.table().find(verb, &path);
+            let Some(check) = found.and_then(|found| found.endpoint.operation.hashing_if.as_ref())
+            else {
+                return Ok(false);
+            };
+            let mut call = Call::new(&site, &visit, verb, false, params.clone(), Some(conn));
+            match check(&mut call) {
+                Ok(is_worth) => Ok(is_worth),
+                Err(Stop::Refused(_)) => Ok(false),
+                Err(Stop::Failed(error)) => Err(error),
+            }
+        });
+        looked.await
     }
 }
 

@@ -91,11 +91,16 @@ pub(crate) fn finish(
     }
     let fields = Fields::read(&invocation.params);
     if let (Some(fields), Body::Json(body), true) = (&fields, &mut reply.body, reply.status < 400) {
+        let is_item = body.is_object();
         *body = fields.filter(body.take());
         // A single item of the commerce family shows its links whether or not they were chosen.
         let chosen = fields.includes("_links") || fields.includes("_embedded");
         if !chosen && !call.site.settings().names.is_commerce(&invocation.path) {
             reply.links = Links::default();
+        }
+        // Nothing left is an empty list, unless links are.
+        if is_item && !body.is_object() && !reply.links.is_empty() {
+            *body = Value::Object(Map::new());
         }
     }
     if let Body::Json(body) = &mut reply.body {

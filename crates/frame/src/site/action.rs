@@ -14,6 +14,8 @@ use crate::{Call, Site, Visit};
 
 pub type Outcome = Result<Reply, Stop>;
 type Permit = Box<dyn Fn(&mut Call<'_>) -> Result<(), Stop> + Send + Sync>;
+/// Looks, in a transaction of its own, whether what an operation is for is there at all.
+pub(crate) type HashingIf = Box<dyn Fn(&mut Call<'_>) -> Result<bool, Stop> + Send + Sync>;
 type Run = Box<dyn Fn(&mut Call<'_>) -> Outcome + Send + Sync>;
 /// What is left to do of an operation once it has read all that it needs.
 pub type Computation = Box<dyn FnOnce() -> Outcome + Send>;
@@ -32,6 +34,8 @@ pub struct Action {
     pub(crate) wait: Option<Wait>,
     /// Whether it is much work, of which one user has little at once.
     pub(crate) in_turns: bool,
+    /// Whether a password that a stranger sends along is worth hashing.
+    pub(crate) hashing_if: Option<HashingIf>,
 }
 
 impl Action {
@@ -39,6 +43,17 @@ impl Action {
     #[must_use]
     pub fn in_turns(mut self) -> Self {
         self.in_turns = true;
+        self
+    }
+
+    /// Lets a stranger's password be hashed for the operation, which takes long, only if `check`
+    /// finds that there is something to do.
+    #[must_use]
+    pub fn hashing_if(
+        mut self,
+        check: impl Fn(&mut Call<'_>) -> Result<bool, Stop> + Send + Sync + 'static,
+    ) -> Self {
+        self.hashing_if = Some(Box::new(check));
         self
     }
 
@@ -165,6 +180,7 @@ where
         work: Work::Memory(Box::new(run)),
         wait: None,
         in_turns: false,
+        hashing_if: None,
     }
 }
 
@@ -179,6 +195,7 @@ where
         work: Work::Read(Box::new(run)),
         wait: None,
         in_turns: false,
+        hashing_if: None,
     }
 }
 
@@ -194,6 +211,7 @@ where
         work: Work::Computed(Box::new(prepare)),
         wait: None,
         in_turns: false,
+        hashing_if: None,
     }
 }
 
@@ -208,6 +226,7 @@ where
         work: Work::Write(Box::new(run)),
         wait: None,
         in_turns: false,
+        hashing_if: None,
     }
 }
 
@@ -220,7 +239,13 @@ where
     G: Fn(Vec<(BatchItem, ItemOutcome)>) -> Reply + Send + Sync + 'static,
 {
     let batch = Batch { plan: Box::new(plan), run: Box::new(run), gather: Box::new(gather) };
-    Action { permit: Box::new(permit), work: Work::Batch(batch), wait: None, in_turns: false }
+    Action {
+        permit: Box::new(permit),
+        work: Work::Batch(batch),
+        wait: None,
+        in_turns: false,
+        hashing_if: None,
+    }
 }
 
 /// An operation that waits for the network.
@@ -238,6 +263,7 @@ where
         work: Work::Later(Box::new(run)),
         wait: None,
         in_turns: false,
+        hashing_if: None,
     }
 }
 

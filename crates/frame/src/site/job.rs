@@ -91,9 +91,10 @@ impl From<Error> for Halt {
     fn from(error: Error) -> Self {
         match error.kind() {
             ErrorKind::Invalid | ErrorKind::NotFound => Self::Failed(error),
-            ErrorKind::Conflict | ErrorKind::Unavailable | ErrorKind::Internal => {
-                Self::Retry(error)
-            }
+            ErrorKind::Conflict
+            | ErrorKind::Unavailable
+            | ErrorKind::Uncertain
+            | ErrorKind::Internal => Self::Retry(error),
         }
     }
 }

@@ -23,6 +23,8 @@ pub struct Visit {
     pub requested: String,
     /// Names in lower case.
     pub headers: Vec<(String, String)>,
+    /// The body as it was sent, of a request that brings a signature of it.
+    pub signed_body: Option<Arc<[u8]>>,
     pub options: Arc<Options>,
     /// Whether application passwords may be used and made over this connection.
     pub application_passwords: bool,

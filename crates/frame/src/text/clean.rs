@@ -242,11 +242,20 @@ static CONTENT: LazyLock<Builder<'static>> = LazyLock::new(|| {
     builder(tags, TAG_ATTRIBUTES, EVERYWHERE)
 });
 
-static TITLE: LazyLock<Builder<'static>> = LazyLock::new(|| {
+static TITLE: LazyLock<Builder<'static>> = LazyLock::new(short);
+
+/// As a title; search engines do not follow the links of strangers.
+static COMMENT: LazyLock<Builder<'static>> = LazyLock::new(|| {
+    let mut builder = short();
+    builder.link_rel(Some("nofollow ugc"));
+    builder
+});
+
+fn short() -> Builder<'static> {
     let attributes: &[(&str, &[&str])] =
         &[("a", &["href"]), ("blockquote", &["cite"]), ("del", &["datetime"]), ("q", &["cite"])];
     builder(TITLE_TAGS.iter().copied().collect(), attributes, &["title"])
-});
+}
 
 fn builder(
     tags: HashSet<&'static str>,
@@ -275,6 +284,12 @@ fn builder(
 /// Content or an excerpt as far as anybody may write it.
 pub fn clean_content(html: &str) -> String {
     clean(&CONTENT, html)
+}
+
+/// A comment as far as strangers may write it: nothing that is fetched from elsewhere or looks like
+/// a part of the page.
+pub fn clean_comment(html: &str) -> String {
+    clean(&COMMENT, html)
 }
 
 /// A title as far as anybody may write it.
@@ -318,6 +333,15 @@ mod tests {
     use super::*;
 
     #[test]
+    fn comments_fetch_nothing_and_recommend_nothing() {
+        let html = "<img src=\"https://x.example/a.png\"><video autoplay src=x></video>\
+                    <div style=\"width:100%\">a <b>b</b></div>";
+        assert_eq!(clean_comment(html), "a <b>b</b>");
+        let linked = clean_comment("<a href=\"https://x.example/\" target=\"_blank\">x</a>");
+        assert_eq!(linked, "<a href=\"https://x.example/\" rel=\"nofollow ugc\">x</a>");
+    }
+
+    #[test]
     fn hostile_markup_does_not_pass() {
         for html in [
             "<script>alert(1)</script>",
@@ -332,7 +356,7 @@ mod tests {
             "<object data=x></object><embed src=x><base href=//x>",
             "<!-- --!><img src=x onerror=alert(1)> -->",
         ] {
-            for clean in [clean_content(html), clean_title(html)] {
+            for clean in [clean_content(html), clean_title(html), clean_comment(html)] {
                 let lower = clean.to_lowercase();
                 for word in [
                     "<script",

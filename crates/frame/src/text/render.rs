@@ -51,7 +51,6 @@ const BLOCK_ELEMENTS: &[&str] = &[
     "option",
     "p",
     "pre",
-    "script",
     "section",
     "select",
     "style",

@@ -38,6 +38,8 @@ kinds! {
     FreeStoreDba = "store.free_dba",
     /// The credentials of a retired TPN are forgotten.
     ShredCredentials = "tpn.shred_credentials",
+    /// A sale request that nobody answered is over.
+    ExpireSale = "sale.expire",
     /// The sandbox approves a merchant.
     Approve = "merchant.approve",
     /// The sandbox rejects a merchant.

@@ -79,6 +79,15 @@ states! {
         Reassigning = "reassigning",
         Retired = "retired",
     }
+    /// State of a sale request.
+    SaleStatus {
+        Requested = "requested",
+        Shown = "shown",
+        Approved = "approved",
+        Declined = "declined",
+        Cancelled = "cancelled",
+        Expired = "expired",
+    }
     /// State of an ISO.
     IsoStatus {
         PendingApproval = "pending_approval",

@@ -23,6 +23,7 @@ statements! {
     RESET_DEVICES =
         "DELETE FROM devices WHERE iso_id = $1 AND tpn IN
            (SELECT tpn FROM tpns WHERE iso_id = $1 AND merchant_id = $2)";
+    RESET_SALES = "DELETE FROM sales WHERE iso_id = $1 AND merchant_id = $2";
     RESET_PROFILES =
         "DELETE FROM profiles WHERE iso_id = $1 AND tpn IN
            (SELECT tpn FROM tpns WHERE iso_id = $1 AND merchant_id = $2)";
@@ -49,7 +50,7 @@ pub fn remove(conn: &mut dyn Conn, iso_id: &IsoId, limit: i64) -> Result<Removed
         conn.rows(&RESET_MERCHANTS, &[iso_id.into(), limit.into()], |row| row.get(0))?;
     for merchant_id in &merchants {
         let params = [iso_id.into(), merchant_id.into()];
-        for statement in [&RESET_CODES, &RESET_DEVICES, &RESET_PROFILES] {
+        for statement in [&RESET_CODES, &RESET_DEVICES, &RESET_SALES, &RESET_PROFILES] {
             conn.execute(statement, &params)?;
         }
         removed.tpns += conn.execute(&RESET_TPNS, &params)?;

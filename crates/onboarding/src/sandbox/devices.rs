@@ -8,9 +8,11 @@ use types::Scope;
 
 use crate::Cx;
 use crate::change::object_not_found;
-use crate::fields::PairingCodeText;
+use crate::fields::{PairingCodeText, StatusReason};
 use crate::rows::device;
+use crate::terminals::device_sales::{Verdict, answer_next};
 use crate::terminals::devices::{DeviceParametersView, PairedView, download, pair};
+use crate::terminals::sales::SaleView;
 
 /// The serial number of the device that was paired with a code: by it the device is found again.
 fn serial_number(code: &PairingCodeText) -> String {
@@ -61,5 +63,36 @@ impl Endpoint<Cx> for SimulatedDownload {
         let known = device.parameters.as_ref().map(|(version, _)| version.clone());
         let have = known.filter(|_| !self.full);
         download(cx, device, have.as_deref()).await
+    }
+}
+
+/// Let a simulated device answer what it is asked for. Sandbox only.
+///
+/// It takes the oldest sale request that waits at its TPN, shows it, and answers.
+#[derive(Debug, Deserialize, JsonSchema)]
+pub struct SimulatedAnswer {
+    code: PairingCodeText,
+    /// Whether the card is accepted.
+    #[serde(default = "approved_default")]
+    approved: bool,
+    reason: Option<StatusReason>,
+}
+
+const fn approved_default() -> bool {
+    true
+}
+
+impl Endpoint<Cx> for SimulatedAnswer {
+    const ROUTE: Route = Route::post("/v1/sandbox/devices/{code}/answer").scope(Scope::TpnsWrite);
+    type Reply = SaleView;
+
+    async fn handle(self, cx: &Cx) -> Result<Answer<SaleView>, Failure> {
+        let iso_id = cx.caller()?.iso_id().clone();
+        let serial = serial_number(&self.code);
+        let found = cx.platform.store.read(move |conn| device::by_serial(conn, &iso_id, &serial));
+        let device = found.await?.ok_or_else(object_not_found)?;
+        let approval_code = self.approved.then(|| String::from("SIMULATED"));
+        let verdict = Verdict { approved: self.approved, reason: self.reason, approval_code };
+        answer_next(cx, device, verdict).await
     }
 }

@@ -34,7 +34,7 @@ const TOKEN_LENGTH: usize = 40;
 /// How precisely the last visit of a device is recorded.
 const LAST_SEEN_PRECISION: Duration = Duration::from_mins(1);
 /// The effective states in which a device is given its parameters.
-const AT_WORK: &[&str] = &[
+pub(super) const AT_WORK: &[&str] = &[
     TpnStatus::Active.name(),
     TpnStatus::Provisioned.name(),
     TpnStatus::Reassigning.name(),

@@ -18,6 +18,7 @@ use crate::lifecycle::schedule::DueKind;
 use crate::perform::{Outcome, errors_outside};
 use crate::rows::due_work::{self, DueWork};
 use crate::rows::merchant::{MerchantRow, StoreRow};
+use crate::rows::sale::SaleRow;
 use crate::rows::{iso_account, tpn};
 use crate::simulation::is_refused_mid;
 
@@ -70,6 +71,7 @@ fn carry_out(conn: &mut dyn Conn, work: &DueWork, now: Timestamp) -> Result<()> 
         Some(DueKind::ShredCredentials) => {
             tpn::profiles_shred(conn, iso_id, &Tpn::new(object_id)).map(drop)
         }
+        Some(DueKind::ExpireSale) => expire_sale(conn, iso_id, object_id, &by_system("expire")),
         Some(DueKind::Approve) => step_merchant(conn, iso_id, object_id, &by_system("approve")),
         Some(DueKind::Reject) => step_merchant(conn, iso_id, object_id, &by_system("reject")),
         Some(DueKind::Suspend) => step_merchant(conn, iso_id, object_id, &by_system("suspend")),
@@ -87,6 +89,11 @@ fn unless_refused<T>(step: Outcome<T>) -> Result<()> {
 fn step_merchant(conn: &mut dyn Conn, iso_id: &IsoId, id: &str, action: &Action) -> Result<()> {
     let Some(merchant) = MerchantRow::load(conn, iso_id, id)? else { return Ok(()) };
     unless_refused(take_step(conn, &merchant, merchant.clone(), action))
+}
+
+fn expire_sale(conn: &mut dyn Conn, iso_id: &IsoId, id: &str, action: &Action) -> Result<()> {
+    let Some(sale) = SaleRow::load(conn, iso_id, id)? else { return Ok(()) };
+    unless_refused(take_step(conn, &sale, sale.clone(), action))
 }
 
 fn refuse_credentials(conn: &mut dyn Conn, iso_id: &IsoId, id: &str, now: Timestamp) -> Result<()> {

@@ -22,7 +22,6 @@ use crate::rows::webhook_endpoint::{self, EndpointStatus, WebhookEndpointRow};
 const ANSWER_BYTES_MAX: usize = 4 * 1024;
 /// A receiver that asks to be left alone is not left alone for longer.
 const RETRY_AFTER_MAX: Duration = Duration::from_hours(24);
-const MICROS_PER_SECOND: i64 = 1_000_000;
 /// The kind of what is sent to try a webhook out.
 pub(super) const TEST: &str = "webhook.test";
 
@@ -55,22 +54,11 @@ pub fn request(
     let Some(owner) = iso::get(conn, &iso_id)? else { return Ok(None) };
     let Ok(url) = Url::parse(&row.url) else { return Ok(None) };
     let data_key = platform.vault.data_key_open(&iso_id, &WrappedKey(owner.data_key))?;
-    let timestamp = now.as_micros() / MICROS_PER_SECOND;
-    let id = &delivery.message_id;
-    let mut signed = format!("{id}.{timestamp}.").into_bytes();
-    signed.extend_from_slice(&delivery.body);
-    let signatures = signing_secrets(&data_key, &row, now)?
-        .iter()
-        .map(|secret| Ok(format!("v1,{}", signing::hmac_sha256_base64(secret.expose(), &signed)?)))
-        .collect::<Result<Vec<String>>>()?;
+    let keys = signing_secrets(&data_key, &row, now)?;
+    let signed = signing::message_headers(&keys, &delivery.message_id, &delivery.body, now)?;
     let own = open_headers(&data_key, &row)?.into_iter().map(|header| (header.name, header.value));
-    let fixed = [
-        ("content-type", String::from("application/json")),
-        ("webhook-id", id.clone()),
-        ("webhook-timestamp", timestamp.to_string()),
-        ("webhook-signature", signatures.join(" ")),
-    ];
-    let fixed = fixed.into_iter().map(|(name, value)| (name.to_owned(), value));
+    let json = (String::from("content-type"), String::from("application/json"));
+    let fixed = std::iter::once(json).chain(signed);
     Ok(Some(Fetch {
         method: Method::Post,
         url,

@@ -1,8 +1,10 @@
 //! Every statement: known to the registry, understood by both engines, in the portable subset.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use db::Val;
 use testkit::database::TestDatabase;
 
 testkit::on_both_engines!(every_statement_prepares);
@@ -60,6 +62,120 @@ fn sources(folder: &Path) -> Vec<PathBuf> {
         }
     }
     found
+}
+
+/// Statements that may read a table from its beginning to its end: it stays small, they stop at the
+/// first rows, or they run in the background, for an operator, or once in a while.
+const WHOLE_TABLES: &[&str] = &[
+    // Small: what operators and the shop's staff set up.
+    "ACCOUNT_LIST",
+    "ACCOUNT_PAGE",
+    "ACCOUNT_PAGE_IN_STATE",
+    "ATTRIBUTE_ALL",
+    "CONNECTION_ERRORS_FORGET",
+    "CONNECTION_ERRORS_VERIFIED",
+    "CONSUMER_KEY_LIST",
+    "DELIVERY_DUE",
+    "FEEDS_ENDED",
+    "FEED_OF_FILE",
+    "HEADS_UNTOLD",
+    "ISO_LIST",
+    "KEY_EXPIRING",
+    "KEY_LIST",
+    "OPTION_ALL",
+    "REGISTRATION_COUNT",
+    "SUBSCRIPTIONS_ALL",
+    "SUBSCRIPTIONS_DELETE",
+    "TAX_CLASS_ALL",
+    "TEMPLATE_LIST",
+    "ZONE_LIST",
+    // The first rows are enough.
+    "APPLICATION_PASSWORD_ANY",
+    "CARTS_OLDEST",
+    "ORDER_FIRST",
+    "PRESENT_API_KEY",
+    "PRESENT_MERCHANT",
+    "PRESENT_PROFILE",
+    "PRESENT_SHIPPING_ZONE",
+    "PRESENT_TAX_RATE",
+    "PRESENT_WEBHOOK_ENDPOINT",
+    // An index of nothing but what they look for.
+    "AUDIT_PENDING",
+    "AUDIT_UNCHAINED",
+    "DELIVERY_UNLEASE",
+    "JOB_NEXT_DUE",
+    "OUTBOX_NUMBER",
+    "OUTBOX_PENDING",
+    // Now and then, or in the background.
+    "ADMIN_NOTES_ANY_DUE",
+    "ADMIN_NOTES_AWAKEN",
+    "ADMIN_SURVEYS_RETIRE",
+    "CARTS_COUNT",
+    "CARTS_NAMING",
+    "DOWNLOAD_IPS",
+    "MEDIA_BYTES",
+    "MEDIA_WITHOUT_POST",
+    "ORDERS_MARKED",
+    "ORDERS_MARKED_COUNT",
+    "ORDER_COUNT_BY_STATUS",
+    "PRODUCTS_SALE_DUE",
+    "PRODUCT_COUNTS_BY_TERM",
+    "USERS_REGISTERED",
+    "USER_ALL",
+    "VARIATION_ATTRIBUTES_RENAME",
+    "VARIATION_VALUES",
+    "VARIATION_VALUES_RENAME",
+];
+
+/// Conditions that leave a great part of a table.
+const COARSE: [&str; 3] = ["(site_id=?)", "(kind=?)", "(status=?)"];
+
+/// A statement that looks something up finds it by an index: with the site's number alone, SQLite
+/// would go through all the rows that there are.
+#[test]
+fn lookups_do_not_read_whole_tables() {
+    let store = TestDatabase::sqlite().open();
+    let readers = store.write_blocking(|conn| {
+        let mut readers = BTreeMap::new();
+        let mut tables = BTreeSet::new();
+        let named = "SELECT name FROM sqlite_schema WHERE type = 'table'";
+        conn.query_text(named, &[], &mut |row| {
+            tables.extend(row.text(0)?);
+            Ok(())
+        })?;
+        for sql in server::all_statements() {
+            let mut steps = Vec::new();
+            let params: Vec<Val<'_>> = (0..parameters(sql.text)).map(|_| Val::Null).collect();
+            let explained = format!("EXPLAIN QUERY PLAN {}", sql.text);
+            conn.query_text(&explained, &params, &mut |row| {
+                steps.extend(row.text(3)?);
+                Ok(())
+            })?;
+            steps.retain(|step| {
+                let table = step.split(' ').nth(1).unwrap_or_default();
+                let is_whole = step.starts_with("SCAN ")
+                    || COARSE.iter().any(|condition| step.ends_with(condition));
+                is_whole && (tables.contains(table) || step.contains(" USING "))
+            });
+            if !steps.is_empty() {
+                readers.insert(sql.name, steps);
+            }
+        }
+        Ok(readers)
+    });
+    let mut readers = readers.unwrap();
+    let stale: Vec<_> =
+        WHOLE_TABLES.iter().filter(|name| readers.remove(**name).is_none()).collect();
+    assert!(readers.is_empty() && stale.is_empty(), "{readers:#?}\nnot any more: {stale:?}");
+}
+
+/// How many parameters a statement has: `$1` up to this one.
+pub(crate) fn parameters(text: &str) -> usize {
+    let numbers = text.split('$').skip(1).map(|rest| {
+        let digits: String = rest.chars().take_while(char::is_ascii_digit).collect();
+        digits.parse().unwrap_or_default()
+    });
+    numbers.max().unwrap_or_default()
 }
 
 #[test]

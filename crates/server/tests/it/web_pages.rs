@@ -70,9 +70,9 @@ fn addresses_lead_to_the_one_address_of_a_page() {
         ("/hello-world?a=b", "/hello-world/?a=b"),
         ("/about/team", "/about/team/"),
         ("/team/", "/about/team/"),
-        ("/?p=1", "/hello-world/"),
-        ("/?page_id=3", "/about/team/"),
-        ("/?p=1&embed=true", "/hello-world/embed/"),
+        ("/?p=9", "/hello-world/"),
+        ("/?page_id=11", "/about/team/"),
+        ("/?p=9&embed=true", "/hello-world/embed/"),
         ("/hello-world/embed", "/hello-world/embed/"),
         ("/author/anna", "/author/anna/"),
         ("/docs", "/docs/"),
@@ -97,8 +97,8 @@ fn headers_say_what_a_browser_may_do_and_where_the_interface_is() {
     };
     for (path, link) in [
         ("/", API.to_owned()),
-        ("/hello-world/", json("/wp/v2/posts/1")),
-        ("/about/", json("/wp/v2/pages/2")),
+        ("/hello-world/", json("/wp/v2/posts/9")),
+        ("/about/", json("/wp/v2/pages/10")),
         ("/author/anna/", json("/wp/v2/users/1")),
         ("/docs/", API.to_owned()),
         ("/docs/rest/", json("/boardwalk/v1/pages/rest")),
@@ -188,7 +188,7 @@ fn markup_of_titles_and_names_is_text() {
 #[test]
 fn the_front_page_may_be_a_page() {
     let shop = shop();
-    let options = [("show_on_front", "\"page\""), ("page_on_front", "2")];
+    let options = [("show_on_front", "\"page\""), ("page_on_front", "10")];
     shop.platform
         .store
         .write_blocking(move |conn| {

@@ -7,7 +7,7 @@ use types::{Error, Result, Timestamp};
 statements! {
     PRODUCT_ORDERED_NAME =
         "SELECT name FROM order_items
-         WHERE site_id = $1 AND product_id = $2 AND kind = 'line'
+         WHERE site_id = $1 AND product_id = $2 AND product_id <> 0 AND kind = 'line'
          ORDER BY order_id DESC, item_id DESC LIMIT 1";
 }
 

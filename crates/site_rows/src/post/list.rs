@@ -13,6 +13,7 @@ pub const TERM_CONDITIONS_MAX: usize = 16;
 
 /// Which posts to list. An empty list asks for nothing.
 #[derive(Clone, Debug, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a condition of its own")]
 pub struct PostFilter {
     pub kinds: Vec<String>,
     pub statuses: Vec<String>,
@@ -32,6 +33,8 @@ pub struct PostFilter {
     pub search_files: bool,
     /// Only items of the library of these types.
     pub mime_types: Vec<String>,
+    /// Leave out what its source does not show in the lists of a term, such as hidden products.
+    pub listed_only: bool,
     /// Leave out what has a password.
     pub without_password: bool,
     /// The columns to search; none means all of them.

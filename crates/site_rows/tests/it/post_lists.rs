@@ -241,6 +241,7 @@ fn all_filters_at_once(database: &TestDatabase) {
                 search_exact: false,
                 search_files: true,
                 mime_types: Vec::new(),
+                listed_only: true,
                 without_password: true,
                 search_columns: PostColumn::ALL.to_vec(),
                 after: Some(time(1)),

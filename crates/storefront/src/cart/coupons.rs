@@ -8,18 +8,28 @@ use serde_json::json;
 
 use super::pricing::{COUPON_ERROR, Strictness, checked, coupon_of};
 use super::state::{COUPONS_MAX, Cart};
+use crate::attempts;
 
 fn refused(message: &'static str) -> Refusal {
     Refusal::new(400, COUPON_ERROR, message)
 }
 
-/// Refuses where the shop has no coupons.
-pub(crate) fn need_enabled(call: &Call<'_>) -> Result<(), Refusal> {
-    if call.options().is_on("woocommerce_enable_coupons") {
+/// Codes that one client may try in a minute, right ones among them: who may go on until one is
+/// right has guessed it.
+const CODES_PER_MINUTE_MAX: i64 = 60;
+
+/// Refuses where the shop has no coupons, and who tries too many codes. Comes before anything is
+/// told about a code.
+pub(crate) fn admit(call: &mut Call<'_>) -> Result<(), Stop> {
+    if !call.options().is_on("woocommerce_enable_coupons") {
+        let message = "Coupons are disabled.";
+        return Err(Refusal::new(404, "woocommerce_rest_cart_coupon_disabled", message).into());
+    }
+    if attempts::take(call, "coupon codes of", CODES_PER_MINUTE_MAX)? {
         return Ok(());
     }
-    let message = "Coupons are disabled.";
-    Err(Refusal::new(404, "woocommerce_rest_cart_coupon_disabled", message))
+    let message = "Too many coupon codes from this address; try again in a minute.";
+    Err(Refusal::new(429, "woocommerce_rest_too_many_coupons", message).into())
 }
 
 /// The code that the request names, in the form in which codes are kept.

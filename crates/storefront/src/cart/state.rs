@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 use shop_rows::cart::{self, CartRow};
 use types::{Error, Timestamp};
 
+use crate::reminders;
 use crate::session::{self, LIFE, Session};
 
 /// Different things in one cart at most, and coupons.
@@ -29,6 +30,9 @@ pub(crate) struct State {
     pub(crate) rates: Vec<String>,
     pub(crate) note: String,
     pub(crate) payment_method: String,
+    /// Whether its buyer was reminded of it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) is_reminded: bool,
     /// The draft of a checkout that was not finished; else 0. Kept in a column of its own.
     #[serde(skip)]
     pub(crate) order_id: i64,
@@ -111,6 +115,11 @@ impl Cart {
         };
         cart::put(call.conn()?, &row)?;
         self.stored = Some(self.state.clone());
+        let is_known = self.state.billing.as_ref().is_some_and(|own| !own.email.is_empty())
+            || call.user_id() != 0;
+        if is_known && !self.state.items.is_empty() && !self.state.is_reminded {
+            reminders::plan(call, &self.key)?;
+        }
         Ok(())
     }
 
@@ -131,6 +140,18 @@ impl Cart {
         let items: Vec<String> = items.chain(self.state.coupons.iter().cloned()).collect();
         session::digest(&items.join(","))
     }
+}
+
+/// What was sold, how many, and what was chosen of a variation.
+pub(crate) type LeftItem = (i64, i64, Vec<(String, String)>);
+
+/// What is in the guest's cart that a link names; nothing if it is empty or not kept any more.
+pub(crate) fn left_in(call: &mut Call<'_>, token: &str) -> Result<Option<Vec<LeftItem>>, Stop> {
+    let Some(session) = Session::of_link(call, token) else { return Ok(None) };
+    let items = Cart::load(call, &session)?.state.items.into_iter();
+    let items = items.map(|item| (item.sold_id(), item.quantity, item.chosen));
+    let items: Vec<LeftItem> = items.collect();
+    Ok(Some(items).filter(|items| !items.is_empty()))
 }
 
 fn expiry(now: Timestamp) -> Timestamp {

@@ -1,35 +1,32 @@
 //! An attempt to order. The checks come in the order in which clients know them; what the buyer can
 //! correct leaves a draft.
 
-use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::time::Duration;
 
 use commerce::common::meta;
-use commerce::gateways::Offered;
+use commerce::gateways::{Offered, hosted};
 use commerce::orders::{Address, Order, Quote, place, status};
 use commerce::{customers, data, gateways};
 use contract::rest::{Refusal, Reply, Stop};
-use db::counter;
 use frame::Call;
 use serde_json::{Map, Value, json};
-use shop_rows::order::ItemKind;
 use shop_rows::stock_hold;
 use site_rows::user;
 use types::Amount;
 
-use super::{attribution, cleaned_note, show};
+use super::{attribution, cleaned_note, hand_over, show};
 use crate::address::{Email, FIELDS};
+use crate::attempts;
 use crate::cart::pricing::{self, Priced, Strictness};
 use crate::cart::state::Cart;
 use crate::cart::{self, conflict};
+use crate::session::Session;
 
 /// How long a draft holds the stock.
 const HOLD: Duration = Duration::from_mins(10);
 
 /// Attempts of one client in a minute. A program that sells for many people comes from one address.
 const ATTEMPTS_PER_MINUTE_MAX: i64 = 60;
-const CLIENT_COUNTERS: u64 = 16_384;
-const MICROS_PER_MINUTE: i64 = 60 * 1_000_000;
 
 /// What a method of payment does to an order.
 pub(super) fn status_after(
@@ -38,8 +35,9 @@ pub(super) fn status_after(
     method: Option<&Offered>,
     has_downloads: bool,
 ) -> Result<&'static str, Stop> {
-    match method.map(|method| method.id) {
+    match method.map(|method| &*method.id) {
         None => place::paid_status(call, order),
+        Some(id) if hosted::is_hosted(id) => Ok(status::PENDING),
         Some("cod") if !has_downloads => Ok(status::PROCESSING),
         Some(_) => Ok(status::ON_HOLD),
     }
@@ -86,17 +84,24 @@ pub(super) fn order(call: &mut Call<'_>, cart: &mut Cart) -> Result<Reply, Stop>
     finish(call, cart, priced, method, wants_account)
 }
 
-/// Counts the attempts of a client: each may send e-mails, hold stock and leave a draft. Clients
-/// share a number of counters, so that their addresses do not fill the store.
-fn count(call: &mut Call<'_>) -> Result<(), Stop> {
-    if !call.visit.client.throttled {
-        return Ok(());
+/// New accounts with a password that one client may ask for in a minute: their passwords are
+/// hashed.
+const PASSWORDS_PER_MINUTE_MAX: i64 = 10;
+
+/// Whether a checkout that is to make an account gets as far as its password: the cart is the
+/// buyer's, and there is something in it.
+pub(super) fn is_worth_hashing(call: &mut Call<'_>) -> Result<bool, Stop> {
+    let session = Session::of(call)?;
+    session.prove(call)?;
+    if Cart::load(call, &session)?.state.items.is_empty() {
+        return Ok(false);
     }
-    let mut hasher = DefaultHasher::new();
-    types::client_network(call.visit.client.address).hash(&mut hasher);
-    let name = format!("checkouts of {}", hasher.finish() % CLIENT_COUNTERS);
-    let minute = call.now().as_micros().div_euclid(MICROS_PER_MINUTE);
-    if counter::take_of_period(call.conn()?, &name, minute, ATTEMPTS_PER_MINUTE_MAX)? {
+    attempts::take(call, "new passwords of", PASSWORDS_PER_MINUTE_MAX)
+}
+
+/// Counts the attempts of a client: each may send e-mails, hold stock and leave a draft.
+fn count(call: &mut Call<'_>) -> Result<(), Stop> {
+    if attempts::take(call, "checkouts of", ATTEMPTS_PER_MINUTE_MAX)? {
         return Ok(());
     }
     let message = "Too many orders from this address; try again in a minute.";
@@ -224,20 +229,6 @@ pub(crate) fn missing_fields(call: &Call<'_>, address: &Address) -> Vec<String> 
     missing
 }
 
-/// The goods whose stock is counted, with the pieces that the order has of each.
-fn counted_pieces(priced_order: &Order, call: &mut Call<'_>) -> Result<Vec<(i64, Amount)>, Stop> {
-    let mut pieces: Vec<(i64, Amount)> = Vec::new();
-    for line in priced_order.lines(ItemKind::Line) {
-        let counted = commerce::products::stock::counted_on(call.conn()?, line.sold_id())?;
-        let Some(counted) = counted else { continue };
-        match pieces.iter_mut().find(|(id, _)| *id == counted.id()) {
-            Some((_, quantity)) => *quantity += line.row.quantity,
-            None => pieces.push((counted.id(), line.row.quantity)),
-        }
-    }
-    Ok(pieces)
-}
-
 /// Keeps the attempt as a draft, with the stock held for its buyer.
 fn keep_draft(call: &mut Call<'_>, cart: &mut Cart, quote: Quote) -> Result<(), Stop> {
     let former = place::draft(call, cart.state.order_id)?;
@@ -246,7 +237,7 @@ fn keep_draft(call: &mut Call<'_>, cart: &mut Cart, quote: Quote) -> Result<(), 
     if order.details.billing.email.is_empty() || call.params.text("payment_method").is_none() {
         stock_hold::release(call.conn()?, order.id())?;
     } else {
-        let pieces = counted_pieces(&order, call)?;
+        let pieces = hand_over::counted_pieces(call, &order)?;
         let until = call.now().plus(HOLD);
         stock_hold::set(call.conn()?, order.id(), &pieces, until)?;
     }
@@ -280,16 +271,17 @@ fn finish(
     let to = status_after(call, &order, method.as_ref(), has_downloads)?;
     let former = place::draft(call, cart.state.order_id)?;
     let order = place::place(call, order, former, to)?;
-    stock_hold::release(call.conn()?, order.id())?;
+    let address = hand_over::address(call, &order, method.as_ref())?;
     cart.state.items.clear();
     cart.state.coupons.clear();
     cart.state.rate.clear();
     cart.state.rates.clear();
     cart.state.order_id = 0;
+    cart.state.is_reminded = false;
     if let Some(method) = &method {
         method.id.clone_into(&mut cart.state.payment_method);
     }
-    Ok(Reply::new(show::of_order(call.visit, &order, method.is_some())))
+    Ok(Reply::new(show::of_order(&order, method.is_some(), &address)))
 }
 
 /// Whose order it is: a customer's, who is remembered with the addresses, or a guest's.

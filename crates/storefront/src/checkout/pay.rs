@@ -12,7 +12,7 @@ use subtle::ConstantTimeEq as _;
 use types::Amount;
 
 use super::attempt::{chosen_method, status_after};
-use super::show;
+use super::{hand_over, show};
 use crate::address::{self, Email, Side};
 use crate::session::{Session, reply_of};
 
@@ -93,8 +93,8 @@ fn pay(call: &mut Call<'_>) -> Result<Reply, Stop> {
     let has_downloads = has_downloads(call, &order)?;
     let to = status_after(call, &order, method.as_ref(), has_downloads)?;
     let order = place::pay(call, order, to)?;
-    stock_hold::release(call.conn()?, order.id())?;
-    Ok(Reply::new(show::of_order(call.visit, &order, method.is_some())))
+    let address = hand_over::address(call, &order, method.as_ref())?;
+    Ok(Reply::new(show::of_order(&order, method.is_some(), &address)))
 }
 
 /// Refuses what would make the order another one: it was taxed and its shipping was charged for the

@@ -3,7 +3,7 @@
 use commerce::gateways;
 use commerce::orders::{Address, Order, place, status};
 use contract::rest::Stop;
-use frame::{Call, Visit};
+use frame::Call;
 use serde_json::{Value, json};
 
 use crate::address::{self, Side};
@@ -30,7 +30,7 @@ pub(super) fn of_cart(call: &mut Call<'_>, cart: &mut Cart) -> Result<Value, Sto
     let row = draft.as_ref().map(|draft| &draft.row);
     let (id, key) = row.map_or((0, ""), |row| (row.order_id, &row.order_key));
     let offered = gateways::offered(call.options());
-    let first = offered.first().map_or("", |gateway| gateway.id);
+    let first = offered.first().map_or("", |gateway| &*gateway.id);
     let method = match cart.state.payment_method.as_str() {
         "" => first,
         method => method,
@@ -66,10 +66,10 @@ fn leave_out_shipping(body: &mut Value) {
     }
 }
 
-/// The order that came of a checkout. `is_paid_by_method` tells whether a way to pay was used.
-pub(super) fn of_order(visit: &Visit, order: &Order, uses_method: bool) -> Value {
+/// The order that came of a checkout, and where its buyer goes. `uses_method` tells whether a way
+/// to pay was used.
+pub(super) fn of_order(order: &Order, uses_method: bool, url: &str) -> Value {
     let (row, details) = (&order.row, &order.details);
-    let url = received_url(visit, order);
     let result = json!([
         { "key": "result", "value": "success" },
         { "key": "redirect", "value": url },
@@ -94,11 +94,4 @@ pub(super) fn of_order(visit: &Visit, order: &Order, uses_method: bool) -> Value
         "__experimentalCart": null,
         "extensions": {},
     })
-}
-
-/// Where the buyer reads that the order was received.
-fn received_url(visit: &Visit, order: &Order) -> String {
-    let (id, key) = (order.row.order_id, &order.row.order_key);
-    let endpoint = visit.options.text("woocommerce_checkout_order_received_endpoint");
-    visit.page(&format!("/checkout/{endpoint}/{id}/?key={key}"))
 }

@@ -93,10 +93,11 @@ struct EditAddressPage<'a> {
 }
 
 /// Where the pages of an account are.
-struct Menu {
-    orders: String,
-    addresses: String,
-    sign_out: String,
+pub(super) struct Menu {
+    pub(super) orders: String,
+    pub(super) downloads: String,
+    pub(super) addresses: String,
+    pub(super) sign_out: String,
 }
 
 struct OrderEntry {
@@ -132,6 +133,9 @@ impl ShopRequest<'_> {
         if is("myaccount_orders") && argument.is_empty() {
             return self.own_orders().await.map(Some);
         }
+        if is("myaccount_downloads") && argument.is_empty() {
+            return self.own_downloads().await.map(Some);
+        }
         if is("myaccount_view_order") {
             return self.own_order(argument.parse().unwrap_or_default()).await;
         }
@@ -154,7 +158,7 @@ impl ShopRequest<'_> {
         format!("{ACCOUNT}/{word}/")
     }
 
-    fn menu(&self) -> Menu {
+    pub(super) fn menu(&self) -> Menu {
         let back = format!("{ACCOUNT}/");
         let sign_out = self
             .session
@@ -162,6 +166,7 @@ impl ShopRequest<'_> {
             .map(|session| self.page.sign_out_path(Spelling::Neutral, session, Some(&back)));
         Menu {
             orders: self.endpoint("orders"),
+            downloads: self.endpoint("downloads"),
             addresses: self.endpoint("edit_address"),
             sign_out: sign_out.unwrap_or(back),
         }

@@ -53,7 +53,7 @@ struct CheckoutPage<'a> {
 
 /// A way to pay.
 pub(super) struct Method {
-    pub(super) id: &'static str,
+    pub(super) id: String,
     pub(super) title: String,
     pub(super) description: String,
     pub(super) is_chosen: bool,
@@ -64,10 +64,10 @@ pub(super) fn methods(options: &frame::Options, chosen: &str) -> Vec<Method> {
     let offered = gateways::offered(options);
     let is_known = offered.iter().any(|own| own.id == chosen);
     let each = offered.into_iter().enumerate().map(|(place, own)| Method {
+        is_chosen: if is_known { own.id == chosen } else { place == 0 },
         id: own.id,
         title: content::web::plain(&own.title),
         description: content::web::plain(&own.description),
-        is_chosen: if is_known { own.id == chosen } else { place == 0 },
     });
     each.collect()
 }

@@ -5,6 +5,7 @@
 use askama::Template;
 use commerce::gateways;
 use commerce::orders::{Order, pay_path, place, status};
+use commerce::payments::{self, PageWanted};
 use content::pages::{Masthead, rendered};
 use content::web::{Fields, STALE, WebAnswer, encoded};
 use contract::rest::{Stop, Verb};
@@ -18,7 +19,7 @@ use types::Result;
 use super::address_form::Faults;
 use super::cart::chosen;
 use super::checkout::{Method, methods};
-use super::path::ACCOUNT;
+use super::path::{ACCOUNT, CHECKOUT};
 use super::shop_request::ShopRequest;
 use super::values::{amount, is_some_amount, list, number, part, plain_text, settled, text};
 use crate::address::Side;
@@ -124,6 +125,14 @@ struct PayPage<'a> {
     faults: &'a Faults,
 }
 
+#[derive(Template)]
+#[template(path = "shop/pay_continue.html")]
+struct ContinuePage<'a> {
+    site: Masthead<'a>,
+    url: &'a str,
+    title: &'a str,
+}
+
 /// The order and what the Store API shows of it, for whoever knows its key.
 struct Found {
     order: Order,
@@ -164,6 +173,10 @@ impl ShopRequest<'_> {
         if owner != 0 && owner != self.user_id() {
             return Ok(Some(self.owner_wanted(&found.order)));
         }
+        let payment = self.page.query().text("payment").to_owned();
+        if !self.is_post() && !payment.is_empty() {
+            return self.gateway_page(&found, &payment).await.map(Some);
+        }
         if !self.is_post() || !place::is_payable(&found.order) {
             return Ok(Some(self.pay_page(200, &found, "", &Faults::default())));
         }
@@ -192,6 +205,32 @@ impl ShopRequest<'_> {
         let known = |_: Side| Value::Null;
         let faults = Faults::read(&said.json, self.options(), &known);
         Ok(self.pay_page(said.status, found, fields.text("payment_method"), &faults))
+    }
+
+    /// Leads to the gateway's page. It is a page of its own, since browsers let no form end up on
+    /// another site here.
+    async fn gateway_page(&mut self, found: &Found, payment: &str) -> Result<WebAnswer> {
+        let row = &found.order.row;
+        match payments::page_of(self.page.site, row.order_id, payment).await? {
+            PageWanted::At { url, title } => {
+                let page = ContinuePage { site: self.page.masthead(), url: &url, title: &title };
+                let mut answer = self.private((PAY, 200), rendered(&page));
+                answer.headers.push(("refresh", format!("0; url={url}")));
+                Ok(answer)
+            }
+            PageWanted::Over if place::is_payable(&found.order) => {
+                Ok(self.redirect(PAY, &pay_path(self.options(), (row.order_id, &row.order_key))))
+            }
+            PageWanted::Over => {
+                let endpoint = self.options().text("woocommerce_checkout_order_received_endpoint");
+                let (id, key) = (row.order_id, &row.order_key);
+                Ok(self.redirect(PAY, &format!("{CHECKOUT}/{endpoint}/{id}/?key={key}")))
+            }
+            PageWanted::Not(sentence) => {
+                let faults = Faults::general(&sentence);
+                Ok(self.pay_page(409, found, &row.payment_method, &faults))
+            }
+        }
     }
 
     fn pay_page(&self, status: u16, found: &Found, chosen: &str, faults: &Faults) -> WebAnswer {

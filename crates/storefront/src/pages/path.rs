@@ -11,8 +11,13 @@ pub(super) const SHOP: &str = "/shop";
 pub(super) const CART: &str = "/cart";
 pub(super) const CHECKOUT: &str = "/checkout";
 pub(super) const ACCOUNT: &str = "/my-account";
+/// Parameters that lists of products know.
+const OF_LISTS: &[&str] = &["orderby"];
+const SANDBOX_ROOT: &str = crate::sandbox_gateway::PAGES;
 /// The parameter of links, and the button of forms, that put a product into the cart.
 pub(super) const ADD_TO_CART: &str = "add-to-cart";
+/// The parameter of the address of a download.
+pub(super) const DOWNLOAD: &str = "download_file";
 /// Parts of the path of something that the site's own pages show.
 const OF_SITE: &[&str] = &["feed", "embed"];
 /// A page of a list at most: beyond it nobody turns.
@@ -28,6 +33,8 @@ pub(super) enum ShopPath<'a> {
     /// With what stands behind the checkout's own path.
     Checkout(&'a str),
     Account(&'a str),
+    /// The page of the sandbox's own gateway, with the session that it is for.
+    Sandbox(&'a str),
 }
 
 /// A list of products.
@@ -70,6 +77,10 @@ impl<'a> ShopPath<'a> {
         if let Some(slug) = bare.strip_prefix(PRODUCT_ROOT) {
             return (!slug.is_empty() && !slug.contains('/')).then_some(Self::Product(slug));
         }
+        if let Some(session) = bare.strip_prefix(SANDBOX_ROOT) {
+            return (!session.is_empty() && !session.contains('/'))
+                .then_some(Self::Sandbox(session));
+        }
         if bare == CART {
             return Some(Self::Cart);
         }
@@ -78,23 +89,36 @@ impl<'a> ShopPath<'a> {
             .or_else(|| below(bare, ACCOUNT).map(Self::Account))
     }
 
+    /// Whether it is at the address of the front page.
+    pub(super) fn is_front(&self) -> bool {
+        matches!(self, Self::List(Listing { of: ListOf::Search, .. }))
+    }
+
     /// Whether the page takes forms.
     pub(super) fn has_form(&self) -> bool {
         !matches!(self, Self::List(_))
     }
 
-    /// Whether it is this page that the request asks for: the front page is the shop's only for a
-    /// search among products, or for a link to put one into the cart.
-    pub(super) fn takes(&self, request: &Request) -> bool {
-        match self {
-            Self::List(Listing { of: ListOf::Search, .. }) => {
-                let is_search = request.query.contains_key("s")
-                    && request.query_parameter("post_type") == Some("product");
-                is_search || request.query.contains_key(ADD_TO_CART)
-            }
-            _ => true,
+    /// The page that the request asks for, if it is one of the shop's. Unless the shop is on the
+    /// front page, that is the shop's only for a search among products, or for a link to put one
+    /// into the cart or to download a file.
+    pub(super) fn for_request(self, request: &Request, is_shop_front: bool) -> Option<Self> {
+        let Self::List(Listing { of: ListOf::Search, page }) = self else { return Some(self) };
+        let is_search = request.query.contains_key("s")
+            && request.query_parameter("post_type") == Some("product");
+        let is_link = [ADD_TO_CART, DOWNLOAD].iter().any(|name| request.query.contains_key(*name));
+        if is_search || is_link {
+            return Some(self);
         }
+        let is_front = is_shop_front && is_plain(request);
+        is_front.then_some(Self::List(Listing { of: ListOf::Shop, page }))
     }
+}
+
+/// Whether a request for the front page asks for nothing else: what the shop itself does not know
+/// is the site's.
+fn is_plain(request: &Request) -> bool {
+    request.query.keys().all(|name| OF_LISTS.contains(&name.as_str()))
 }
 
 /// The path of a list without the number of its page.
@@ -141,6 +165,8 @@ mod tests {
             ("/checkout/order-pay/7/", Some(ShopPath::Checkout("order-pay/7"))),
             ("/my-account/orders/", Some(ShopPath::Account("orders"))),
             ("/my-accounts/", None),
+            ("/sandbox-gateway/s1/", Some(ShopPath::Sandbox("s1"))),
+            ("/sandbox-gateway/", None),
             ("/hello-world/", None),
         ] {
             assert_eq!(ShopPath::at(path), expected, "{path}");

@@ -270,3 +270,20 @@ fn what_is_in_carts_is_handed_out_and_erased() {
     assert_eq!(erased["carts"], 1, "{erased}");
     assert!(!buyer.cart().to_string().contains("Pier"));
 }
+
+#[test]
+fn codes_of_coupons_cannot_be_guessed_for_long() {
+    let (shop, goods) = TestShop::furnished();
+    shop.made("POST", "/wc/v3/coupons", &json!({ "code": "secret", "amount": "1" }));
+    let buyer = shop.guest();
+    buyer.add(goods.rope, 1);
+    let guess = |code: &str| buyer.ask("POST", "/cart/apply-coupon", &json!({ "code": code }));
+    for number in 0..60 {
+        assert_eq!(guess(&format!("guess{number}")).status, 400);
+    }
+    let code = "woocommerce_rest_too_many_coupons";
+    assert_eq!(guess("secret").refusal(), (429, code), "not even a right one");
+    let body = json!({ "code": "secret" });
+    assert_eq!(buyer.ask("POST", "/cart/remove-coupon", &body).refusal(), (429, code));
+    assert_eq!(buyer.ask("POST", "/cart/coupons", &body).refusal(), (429, code));
+}

@@ -384,3 +384,57 @@ fn an_account_shows_its_orders_and_keeps_its_addresses() {
     let out = buyer.get("/my-account/");
     assert!(out.has("action=logout"), "{}", out.body);
 }
+
+#[test]
+fn bought_files_are_downloaded_as_often_and_as_long_as_they_may() {
+    let (mut shop, _) = TestShop::furnished();
+    let (ada, bob) = (shop.user("ada", Role::Customer), shop.user("bob", Role::Customer));
+    let file = "https://files.example/chart.pdf";
+    let product = shop.product(&json!({
+        "name": "Chart", "regular_price": "5", "virtual": true, "downloadable": true,
+        "download_limit": 1, "downloads": [{ "name": "Harbour chart", "file": file }],
+    }));
+    let body = json!({
+        "status": "pending", "customer_id": ada, "billing": { "email": "ada@example.test" },
+        "line_items": [{ "product_id": product, "quantity": 1 }],
+    });
+    let order = shop.made("POST", "/wc/v3/orders", &body);
+    let reader = signed_in(&shop, ada);
+    assert!(reader.get("/my-account/downloads/").has("There is nothing to download"));
+    let path = format!("/wc/v3/orders/{}", order["id"]);
+    shop.made("PUT", &path, &json!({ "status": "completed" }));
+    let page = reader.get("/my-account/downloads/");
+    assert!(page.has("Harbour chart") && page.has("<td>1</td>"), "{}", page.body);
+    assert!(!signed_in(&shop, bob).get("/my-account/downloads/").has("Harbour chart"));
+    let link = page.body.split("href=\"/?download_file=").nth(1).unwrap();
+    let link = format!("/?download_file={}", link.split('"').next().unwrap());
+    let link = link.replace("&#38;", "&").replace("&amp;", "&");
+    let stranger = Browser::new(&shop);
+    let wrong = stranger.get(&link.replace("order=wc_order_", "order=wc_order_x"));
+    assert_eq!(wrong.status, 404);
+    let setting = "/wc/v3/settings/products/woocommerce_downloads_require_login";
+    shop.made("PUT", setting, &json!({ "value": "yes" }));
+    assert_eq!(stranger.get(&link).status, 403);
+    let taken = reader.get(&link);
+    assert_eq!((taken.status, taken.header("location")), (302, file), "{}", taken.body);
+    assert_eq!(reader.get(&link).status, 404, "it was used up");
+    let left = shop.made("GET", &format!("/wc/v3/customers/{ada}/downloads"), &Value::Null);
+    assert_eq!(left, json!([]));
+}
+
+#[test]
+fn the_shop_can_be_the_front_page() {
+    let (shop, _) = TestShop::furnished();
+    let reader = Browser::new(&shop);
+    assert!(!reader.get("/").has("/product/anchor/"));
+    shop.write(|conn| {
+        frame::options::set(conn, "show_on_front", &json!("page"))?;
+        frame::options::set(conn, "page_on_front", &json!(7))?;
+        frame::options::set(conn, "woocommerce_shop_page_id", &json!("7"))
+    });
+    shop.site.forget_options();
+    let front = reader.get("/");
+    assert_eq!(front.status, 200);
+    assert!(front.has("/product/anchor/"), "{}", front.body);
+    assert!(!reader.get("/?p=1").has("/product/anchor/"), "other questions are the site's");
+}

@@ -7,7 +7,9 @@ mod checkouts;
 #[expect(dead_code, reason = "the tests of the site use the rest of it")]
 mod harness;
 mod hostile;
+mod payments;
 mod products;
 mod races;
+mod reminders;
 mod shop_pages;
 mod support;

@@ -1,17 +1,21 @@
 //! A shop to buy in: goods, a tax, ways of shipping and of paying, and buyers with their tokens.
 
 use std::sync::Arc;
+use std::time::Duration;
 
+use db::background_job::{self, Ending};
 use frame::jobs::{JobCx, JobKind, Running};
 use frame::options::Tables;
 use frame::{Client, Request, Site};
 use serde_json::{Value, json};
+use types::Timestamp;
 
 use super::super::DATABASE;
 use super::harness::{Plan, TestSite};
 
 pub(crate) use super::harness::{ADMIN, Answer, NOBODY, now};
 
+const LEASE: Duration = Duration::from_mins(1);
 pub(crate) const STORE: &str = "/wc/store/v1";
 
 pub(crate) type TestShop = TestSite;
@@ -46,7 +50,10 @@ impl TestSite {
         let routes = |names: &frame::Names| {
             [commerce::routes(names), storefront::routes(names)].into_iter().flatten().collect()
         };
-        let furnish = |site: Site| site.with_job(Box::new(Letterbox));
+        let furnish = |site: Site| {
+            let of_shop = commerce::payments::jobs().into_iter().chain(storefront::jobs());
+            of_shop.fold(site.with_job(Box::new(Letterbox)), Site::with_job)
+        };
         let plan = Plan { database: DATABASE(), routes, options, furnish, ..Plan::bare() };
         let shop = Self::make(plan);
         shop.write(commerce::found);
@@ -92,6 +99,22 @@ impl TestSite {
 
     pub(crate) fn stock_of(&self, id: i64) -> Value {
         self.made("GET", &format!("/wc/v3/products/{id}"), &Value::Null)["stock_quantity"].clone()
+    }
+
+    /// Does the jobs of a kind that are due by then, and returns what they came to.
+    pub(crate) fn work(&self, kind: &'static str, at: Timestamp) -> Vec<Value> {
+        let claim =
+            move |conn: &mut dyn db::Conn| background_job::claim_due(conn, kind, at, 50, LEASE);
+        let mut results = Vec::new();
+        for job in self.write(claim) {
+            let cx = JobCx::new(Arc::clone(&self.site), job.clone(), LEASE);
+            let done = self.run(self.site.job_kind(kind).unwrap().run(&cx));
+            let result = done.unwrap_or_else(|halt| panic!("{kind}: {halt:?}"));
+            let (site, ending) = (Arc::clone(&self.site), Ending::Done(result.to_string()));
+            self.write(move |conn| frame::jobs::finish(&site, conn, &job, &ending, now()));
+            results.push(result);
+        }
+        results
     }
 
     /// A guest with an empty cart.

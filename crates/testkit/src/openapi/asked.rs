@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use super::Answer;
+use super::{Answer, JSON};
 use crate::http::{Request, Response};
 
 /// A parameter that names the route, for sites without paths.
@@ -19,7 +19,7 @@ pub(super) struct Asked {
 }
 
 impl Asked {
-    /// Nothing if the request is none that the root answers with plain JSON.
+    /// Nothing if the request is none that the root answers as its document says.
     pub(super) fn of(root: &str, request: &Request) -> Option<Self> {
         let (path, query) = request.path.split_once('?').unwrap_or((&request.path, ""));
         let params: Vec<(String, String)> =
@@ -54,11 +54,15 @@ impl Asked {
     }
 
     pub(super) fn answers(self, response: &Response) -> Option<Vec<Answer>> {
-        let is_json = response.header("Content-Type").is_some_and(|kind| {
-            kind.starts_with("application/json") && response.header("Content-Encoding").is_none()
+        let kind = response.header("Content-Type").map(|kind| {
+            let (name, _) = kind.split_once(';').unwrap_or((&*kind, ""));
+            name.trim().to_ascii_lowercase()
         });
+        let is_packed = response.header("Content-Encoding").is_some();
+        let is_json = kind.as_deref() == Some(JSON) && !is_packed;
         let body = if is_json { response.json().ok()? } else { Value::Null };
-        if !is_json && !response.body.is_empty() {
+        let other_type = kind.filter(|_| !is_json && !response.body.is_empty());
+        if !is_json && !response.body.is_empty() && (is_packed || other_type.is_none()) {
             return None;
         }
         let (status, body) =
@@ -71,7 +75,7 @@ impl Asked {
             answers.extend(self.items(&body));
         }
         let Self { method, path, is_chosen, .. } = self;
-        answers.push(Answer { method, path, status, body, is_chosen });
+        answers.push(Answer { method, path, status, other_type, body, is_chosen });
         Some(answers)
     }
 
@@ -86,7 +90,7 @@ impl Asked {
             let path = decoded(path.split('?').next().unwrap_or(path));
             let method = text("method").unwrap_or("POST").to_ascii_uppercase();
             let (status, body) = unwrapped(response)?;
-            Some(Answer { method, path, status, body, is_chosen: true })
+            Some(Answer { method, path, status, other_type: None, body, is_chosen: true })
         };
         requests.iter().zip(&responses).filter_map(answer).collect()
     }

@@ -24,6 +24,8 @@ fn document() -> Document {
             "/items/{id}": {
                 "get": { "parameters": id, "responses": { "200": body(reference) } },
             },
+            "/items/archive": { "get": { "responses": { "200": {
+                "content": { "application/zip": { "schema": { "type": "string" } } } } } } },
             "/batch/v1": { "post": { "responses": { "207": body(json!({})) } } },
         },
         "components": {
@@ -69,6 +71,22 @@ fn answers_are_held_against_their_operation() {
     check(&post, 400, json!({ "code": "wrong" }), 0);
     check(&post, 400, json!({ "message": "wrong" }), 1);
     check(&Request::new("POST", "/api/items/7?_method=get"), 200, json!([]), 1);
+}
+
+#[test]
+fn media_types_are_those_of_the_operation() {
+    let document = document();
+    let check = |path: &str, media_type: &str, body: &str, faults: usize| {
+        let headers = vec![(String::from("Content-Type"), media_type.to_owned())];
+        let response = Response { status: 200, headers, body: body.as_bytes().to_vec() };
+        let found = document.faults(&Request::new("GET", path), &response);
+        assert_eq!(found.len(), faults, "{path} {media_type}: {found:?}");
+    };
+    check("/api/items/archive", "application/zip", "PK", 0);
+    check("/api/items/archive", "application/json", "[]", 1);
+    check("/api/items", "text/xml; charset=UTF-8", "<items/>", 1);
+    check("/api/items", "Application/JSON; charset=UTF-8", "[]", 0);
+    check("/elsewhere", "text/html", "<p>", 0);
 }
 
 #[test]

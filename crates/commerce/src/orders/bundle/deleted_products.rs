@@ -14,7 +14,7 @@ use site_rows::post;
 use types::Result;
 
 use crate::orders::record::Order;
-use crate::orders::refunds::REFUNDED_LINE;
+use crate::orders::restocked::REFUNDED_LINE;
 
 /// Missing ids that are considered.
 const LOOKED_AT_MAX: i64 = 10_000;

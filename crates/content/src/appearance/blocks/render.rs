@@ -14,9 +14,9 @@ use site_rows::post::{self, PostFilter, PostOrder, PostRow, TermCondition};
 use site_rows::term::{self, TermFilter, TermOrder, TermRow};
 use types::{Error, Result};
 
-use crate::posts::kind::{PAGE, POST};
+use crate::posts::kind::POST;
 use crate::posts::taxonomy::{ALL_TAXONOMIES, Taxonomy};
-use crate::posts::{is_publicly_viewable, permalink, records, status, term_link};
+use crate::posts::{is_publicly_viewable, page_list, permalink, records, status, term_link};
 use frame::text::escaped;
 
 /// The blocks that can be rendered.
@@ -70,7 +70,7 @@ pub(super) fn block(
         "core/tag-cloud" => cloud(call, told)?,
         "core/latest-posts" => latest_posts(call, told)?,
         "core/latest-comments" => latest_comments(call, told)?,
-        "core/page-list" => pages(call, told)?,
+        "core/page-list" => page_list::html(call, told.number("parentPageID", 0))?,
         "core/search" => search(call, told),
         _ => return Ok(None),
     };
@@ -305,24 +305,6 @@ fn latest_comments(call: &mut Call<'_>, told: &Attributes) -> Result<String, Err
         return Ok(nothing("wp-block-latest-comments", "There are no comments yet."));
     }
     Ok(listed("wp-block-latest-comments", &items))
-}
-
-fn pages(call: &mut Call<'_>, told: &Attributes) -> Result<String, Error> {
-    let parent = told.number("parentPageID", 0);
-    let wanted = PostFilter {
-        parents: if parent > 0 { vec![parent] } else { Vec::new() },
-        order: PostOrder::MenuOrder,
-        direction: Direction::Ascending,
-        ..published(PAGE.name, LIST_MAX)
-    };
-    let (rows, _) = post::list(call.conn()?, &wanted)?;
-    let mut items = Vec::new();
-    for row in &rows {
-        let visit = call.visit;
-        let address = permalink(call.conn()?, visit, row)?;
-        items.push(link(&address, &render::title(&row.title)));
-    }
-    Ok(listed("wp-block-page-list", &items))
 }
 
 fn search(call: &Call<'_>, told: &Attributes) -> String {

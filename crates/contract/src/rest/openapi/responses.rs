@@ -11,6 +11,8 @@ use crate::rest::route::{CompiledRoute, Endpoint};
 
 /// What is answered when nothing else is said.
 const SUCCESS: u16 = 200;
+/// The media type of bodies, unless an operation says another.
+const JSON: &str = "application/json";
 /// A status that has no body.
 const NO_CONTENT: u16 = 204;
 
@@ -40,6 +42,7 @@ const REFUSALS: &[(u16, &str, When, &str)] = &[
     (412, "PreconditionFailed", When::Said, "The content is not what the request says of it."),
     (413, "ContentTooLarge", When::WithBody, "The body or the batch is too large."),
     (422, "UnprocessableContent", When::Said, "The request cannot be carried out."),
+    (426, "UpgradeRequired", When::Said, "The program that asks is too old."),
     (429, "TooManyRequests", When::Always, "Too many requests; try again later."),
     (500, "InternalServerError", When::Always, "Something went wrong on the server."),
     (501, "NotImplemented", When::Said, "The site does not support that."),
@@ -66,7 +69,7 @@ pub(super) fn components(paths: &Map<String, Value>) -> Value {
 const REFUSED: &str = "#/components/responses/";
 
 fn refusal(about: &str, schema: Value) -> Value {
-    json!({ "description": about, "content": { "application/json": { "schema": schema } } })
+    json!({ "description": about, "content": { JSON: { "schema": schema } } })
 }
 
 /// What is told of an operation's answers.
@@ -82,14 +85,19 @@ pub(super) struct Told<'a, O> {
 impl<O> Told<'_, O> {
     pub(super) fn is_list(&self) -> bool {
         let usual = matches!(self.endpoint.answers.shape, Shape::Usual);
-        let lists = matches!(self.endpoint.answers.shape, Shape::List | Shape::Map);
+        let lists =
+            matches!(self.endpoint.answers.shape, Shape::List | Shape::Map | Shape::Several(_));
         self.verb == "GET" && (lists || (usual && self.has_pages))
     }
 
     pub(super) fn responses(&self, components: &mut Components) -> Value {
         let mut responses = Map::new();
-        let said = &self.endpoint.answers.statuses;
-        let statuses = if said.is_empty() { &[SUCCESS][..] } else { said };
+        let answers = &self.endpoint.answers;
+        let statuses: &[u16] = match answers.statuses.as_slice() {
+            _ if answers.only_refuses => &[],
+            [] => &[SUCCESS],
+            said => said,
+        };
         for status in statuses {
             let mut success = Map::new();
             success.insert(String::from("description"), json!("Success."));
@@ -99,7 +107,11 @@ impl<O> Told<'_, O> {
                 success.insert(String::from("headers"), headers);
             }
             if *status != NO_CONTENT {
-                let content = json!({ "application/json": { "schema": self.body(components) } });
+                let media_type = match answers.shape {
+                    Shape::File(media_type) => media_type,
+                    _ => JSON,
+                };
+                let content = self.content(media_type, self.body(components));
                 success.insert(String::from("content"), content);
             }
             responses.insert(status.to_string(), Value::Object(success));
@@ -112,12 +124,17 @@ impl<O> Told<'_, O> {
                 When::WithBody => !matches!(self.verb, "GET" | "DELETE"),
                 When::Said => false,
             };
-            if may || self.endpoint.answers.refusals.contains(status) {
-                let refused = match &self.endpoint.answers.refusal {
+            let is_own = answers.refusals.contains(status);
+            if may || is_own {
+                let error = components::reference(ERROR);
+                let refused = match &answers.refusal {
+                    None if is_own && !answers.texts.is_empty() => {
+                        json!({ "description": about, "content": self.content(JSON, error) })
+                    }
                     None => json!({ "$ref": format!("{REFUSED}{name}") }),
                     Some(own) => {
                         let own = translate::schema(own, Side::Answer);
-                        refusal(about, json!({ "anyOf": [components::reference(ERROR), own] }))
+                        refusal(about, json!({ "anyOf": [error, own] }))
                     }
                 };
                 responses.insert(status.to_string(), refused);
@@ -126,12 +143,24 @@ impl<O> Told<'_, O> {
         Value::Object(responses)
     }
 
+    /// A body of this schema, and what may come in its place.
+    fn content(&self, media_type: &str, schema: Value) -> Value {
+        let text = |media_type: &&str| {
+            ((*media_type).to_owned(), json!({ "schema": { "type": "string" } }))
+        };
+        let usual = (media_type.to_owned(), json!({ "schema": schema }));
+        let texts = self.endpoint.answers.texts.iter().map(text);
+        Value::Object(std::iter::once(usual).chain(texts).collect())
+    }
+
     fn body(&self, components: &mut Components) -> Value {
         let list = |item: Value| json!({ "type": "array", "items": item });
         let document = match &self.endpoint.answers.shape {
             Shape::Like(answer) => return translate::schema(answer, Side::Answer),
             Shape::Batch(document) => return batch(self.item(components, document)),
             Shape::One(document) => return self.item(components, document),
+            Shape::Several(document) => return list(self.item(components, document)),
+            Shape::File(_) => return json!({ "type": "string", "format": "binary" }),
             Shape::Usual | Shape::Item | Shape::List | Shape::Map | Shape::Deletion => {
                 &self.route.item
             }
@@ -163,8 +192,10 @@ impl<O> Told<'_, O> {
     /// What the operation is about: the title of the items that it answers with, or else its path.
     pub(super) fn subject(&self) -> String {
         let item = match &self.endpoint.answers.shape {
-            Shape::Batch(document) | Shape::One(document) => Some(document),
-            Shape::Like(_) => None,
+            Shape::Batch(document) | Shape::One(document) | Shape::Several(document) => {
+                Some(document)
+            }
+            Shape::Like(_) | Shape::File(_) => None,
             _ => self.route.item.as_ref(),
         };
         let below = self.path.trim_start_matches('/');
