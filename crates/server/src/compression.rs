@@ -4,15 +4,15 @@
 //! **A page with a form is sent as it is.** It holds a secret next to what the address says, and
 //! the length of the packed bytes would tell whether the one resembles the other.
 
-use axum::Router;
-use axum::body::{Body, HttpBody};
+use axum::body::{Body, Bytes, HttpBody};
 use axum::extract::Request;
 use axum::http::header::{
     ACCEPT_ENCODING, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, ETAG, VARY,
 };
 use axum::http::{HeaderMap, HeaderValue, Method, Response};
 use axum::middleware::{Next, from_fn};
-use futures_util::stream;
+use axum::{BoxError, Router};
+use futures_util::{Stream, StreamExt as _, stream};
 use tower_http::CompressionLevel;
 use tower_http::compression::CompressionLayer;
 use tower_http::compression::predicate::Predicate;
@@ -63,6 +63,16 @@ fn may_be_packed(headers: &HeaderMap) -> bool {
     (is_text || is_data) && !(media_type == "text/html" && is_private)
 }
 
+/// A body whose pieces come one after the other. **The encoders ask once more after the end**, which
+/// not every stream bears.
+pub(crate) fn body_of<S, E>(pieces: S) -> Body
+where
+    S: Stream<Item = Result<Bytes, E>> + Send + 'static,
+    E: Into<BoxError>,
+{
+    Body::from_stream(pieces.fuse())
+}
+
 /// What the encoders leave to do: HEAD states no length that GET would not have, and another form
 /// of the same has a tag that says no more than that.
 async fn finish(request: Request, next: Next) -> Response<Body> {
@@ -78,7 +88,7 @@ async fn finish(request: Request, next: Next) -> Response<Body> {
         parts.headers.remove(CONTENT_LENGTH);
         parts.headers.append(VARY, HeaderValue::from_static("accept-encoding"));
         // An empty body would be said to have no bytes; of this one nobody knows how many it has.
-        let nothing = stream::empty::<Result<axum::body::Bytes, std::convert::Infallible>>();
+        let nothing = stream::empty::<Result<Bytes, std::convert::Infallible>>();
         return Response::from_parts(parts, Body::from_stream(nothing));
     }
     if is_packed && length.is_none() {
@@ -110,6 +120,10 @@ fn weaken_tag(headers: &mut HeaderMap) {
 
 #[cfg(test)]
 mod tests {
+    use axum::body::to_bytes;
+    use axum::routing::get;
+    use tower_service::Service as _;
+
     use super::*;
 
     fn headers(pairs: &[(&'static str, &'static str)]) -> HeaderMap {
@@ -135,6 +149,32 @@ mod tests {
         ] {
             let given = headers(&[("content-type", media_type), ("cache-control", caching)]);
             assert_eq!(may_be_packed(&given), expected, "{media_type} {caching}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_stream_is_packed_to_its_end() {
+        let text = "the same line again and again\n".repeat(100);
+        let length = text.len();
+        let piece = Bytes::from(text);
+        let answer = async move || {
+            let pieces = stream::unfold(Some(piece), async |piece| {
+                piece.map(|piece| (Ok::<_, std::convert::Infallible>(piece), None))
+            });
+            let mut response = Response::new(body_of(pieces));
+            let csv = HeaderValue::from_static("text/csv");
+            response.headers_mut().insert(CONTENT_TYPE, csv);
+            response.headers_mut().insert(CONTENT_LENGTH, HeaderValue::from(length));
+            response
+        };
+        for coding in CODINGS {
+            let mut router = compressed(Router::new().route("/", get(answer.clone())));
+            let request = Request::get("/").header(ACCEPT_ENCODING, coding);
+            let request = request.body(Body::empty()).unwrap();
+            let response = router.call(request).await.unwrap();
+            assert_eq!(response.headers()[CONTENT_ENCODING], coding);
+            let packed = to_bytes(response.into_body(), usize::MAX).await.unwrap();
+            assert!(!packed.is_empty() && packed.len() < length, "{coding}");
         }
     }
 

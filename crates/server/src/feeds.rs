@@ -15,6 +15,8 @@ use frame::Site;
 use futures_util::stream;
 use types::{Error, Result};
 
+use crate::compression;
+
 /// Characters of a file's name at most.
 const NAME_LENGTH_MAX: usize = 200;
 
@@ -61,7 +63,7 @@ fn body(site: &Arc<Site>, name: &str) -> Body {
             let piece = site.store().read(read).await?;
             Ok::<_, Error>(piece.map(|piece| (Bytes::from(piece), (site, name, part + 1))))
         });
-    Body::from_stream(pieces)
+    compression::body_of(pieces)
 }
 
 fn file(body: Body, length: i64) -> Response<Body> {

@@ -15,6 +15,7 @@ use tokio::sync::watch;
 use tokio::time::Instant;
 use types::Environment;
 
+use crate::compression;
 use crate::shared::Shared;
 
 const MEDIA_TYPE: &str = "text/event-stream";
@@ -117,7 +118,7 @@ pub(crate) fn go_on(
         let text = listener.next().await?;
         Some((Ok::<_, Infallible>(Bytes::from(text)), listener))
     });
-    *response.body_mut() = Body::from_stream(events);
+    *response.body_mut() = compression::body_of(events);
     let headers = response.headers_mut();
     headers.remove("content-length");
     headers.insert("content-type", HeaderValue::from_static(MEDIA_TYPE));

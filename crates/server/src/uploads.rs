@@ -20,6 +20,7 @@ use tokio::sync::mpsc;
 use types::{Error, Result};
 
 use crate::answer::set;
+use crate::compression;
 use crate::intake::{BodyFault, drain};
 
 type Response = axum::http::Response<Body>;
@@ -259,7 +260,7 @@ fn stream(stored: StoredFile, from: u64, length: u64) -> Body {
             Err(error) => Some((Err(std::io::Error::other(error)), (None, from, 0))),
         }
     };
-    Body::from_stream(futures_util::stream::unfold(begin, next))
+    compression::body_of(futures_util::stream::unfold(begin, next))
 }
 
 #[cfg(test)]

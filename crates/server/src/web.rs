@@ -19,6 +19,7 @@ use tracing::Instrument as _;
 use types::Error;
 
 use crate::answer::set;
+use crate::compression;
 use crate::intake::{BodyFault, WRONG_HOST, drain, has_proper_host, receive};
 use crate::panics::catch_panic;
 use crate::rest::RestService;
@@ -163,7 +164,7 @@ fn download(site: &Arc<Site>, source: usize, found: FileFound, method: &Method) 
     let body = if *method == Method::HEAD {
         Body::empty()
     } else {
-        Body::from_stream(stream::unfold((Arc::clone(site), key, 1), next))
+        compression::body_of(stream::unfold((Arc::clone(site), key, 1), next))
     };
     let mut response = axum::http::Response::new(body);
     let headers = response.headers_mut();
