@@ -96,6 +96,7 @@ impl Workers {
             if pruned.is_none_or(|at| at.elapsed() >= PRUNE_EVERY) {
                 pruned = Some(Instant::now());
                 self.prune().await;
+                self.tell_unknown().await;
             }
             tokio::select! {
                 () = tokio::time::sleep(self.pace.pause) => {}
@@ -302,6 +303,23 @@ impl Workers {
                         return tracing::warn!(error, "old jobs could not be forgotten");
                     }
                 }
+            }
+        }
+    }
+
+    /// Says that jobs wait which nobody here can run: those of a newer version, say.
+    async fn tell_unknown(&self) {
+        let now = self.now();
+        match self.site.store().read(move |conn| background_job::overdue(conn, now)).await {
+            Ok(overdue) => {
+                let unknown = |kind: &str| self.site.job_kind(kind).is_none();
+                for (kind, count) in overdue.iter().filter(|(kind, _)| unknown(kind)) {
+                    tracing::error!(kind, count, "jobs wait that this program cannot run");
+                }
+            }
+            Err(error) => {
+                let error = error.report();
+                tracing::warn!(error, "jobs that nobody runs could not be looked for");
             }
         }
     }

@@ -122,15 +122,12 @@ pub fn make_site(
         let library = library(folder, site.settings().media.workers);
         site = site.with_library(library);
     }
-    for kind in admin.job_kinds() {
-        site = site.with_job(kind);
-    }
     // What reports answered a moment ago holds for as long as the facts are the same.
     let facts = Arc::clone(&reports.facts);
     site = site.with_version(move || facts.version());
-    for kind in analytics::jobs(&context) {
-        site = site.with_job(kind);
-    }
+    let kinds = admin.job_kinds().into_iter().chain(analytics::jobs(&context));
+    let kinds = kinds.chain(commerce::payments::jobs()).chain(storefront::jobs());
+    site = kinds.fold(site, frame::Site::with_job);
     if let Some(mail) = mail::Mail::new(&settings.mail)? {
         site = site.with_job(Box::new(mail));
     }

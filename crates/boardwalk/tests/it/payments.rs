@@ -4,13 +4,14 @@
 use std::fs;
 use std::path::Path;
 use std::process::Command;
+use std::time::Duration;
 
 use admin::package::{Files, pack};
 use serde_json::{Value, json};
 use testkit::http::{self, Request, Response};
 
 use crate::shop_desk::ShopDesk;
-use crate::support::{Site, authorization, body, text};
+use crate::support::{Site, authorization, body, eventually, text};
 
 /// The example of the guide that reports a payment.
 fn documented_report() -> String {
@@ -53,6 +54,9 @@ fn the_documented_report_pays_an_order() {
     let result = begun.json().unwrap()["payment_result"].clone();
     let url = text(&result, "redirect_url");
     let payment = url.split("payment=").nth(1).expect("a payment").to_owned();
+    let path = url.strip_prefix(&desk.running.url).expect("a page of the shop");
+    let page = http::get(&desk.running.url, path, &[]).unwrap();
+    assert_eq!(page.status, 200, "the gateway is asked for its page: {}", page.text());
     let callback = format!("{}/wp-json/boardwalk/v1/payments/hosted-docs", desk.running.url);
     let output = Command::new("bash")
         .args(["-euc", &documented_report()])
@@ -70,6 +74,16 @@ fn the_documented_report_pays_an_order() {
     let paid = desk.get(&format!("/wc/v3/orders/{id}"));
     assert!(paid["date_paid"].is_string(), "{paid}");
     assert!(matches!(paid["status"].as_str(), Some("processing" | "completed")), "{paid}");
+
+    // The money goes back the same way, and a slow gateway reports it later.
+    let refund = json!({ "amount": "2.50", "reason": "slow", "api_refund": true });
+    desk.ask("POST", &format!("/wc/v3/orders/{id}/refunds"), &refund);
+    let is_paid_back = || {
+        let notes = desk.get(&format!("/wc/v3/orders/{id}/notes"));
+        notes.as_array().unwrap().iter().any(|note| text(note, "note").contains("paid back"))
+    };
+    assert!(!is_paid_back(), "not yet");
+    eventually("the gateway pays back", Duration::from_secs(30), is_paid_back);
 }
 
 #[test]
