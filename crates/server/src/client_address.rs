@@ -3,12 +3,17 @@
 use std::net::{IpAddr, SocketAddr};
 
 use axum::http::HeaderMap;
+use types::AddressRange;
 
 /// The client's address. `X-Forwarded-For` is believed only from trusted proxies, and of it only
 /// the part that trusted proxies wrote: the last address that is not one of theirs.
-pub(crate) fn client_address(peer: IpAddr, headers: &HeaderMap, trusted: &[IpAddr]) -> Client {
+pub(crate) fn client_address(
+    peer: IpAddr,
+    headers: &HeaderMap,
+    trusted: &[AddressRange],
+) -> Client {
     let peer = peer.to_canonical();
-    if !trusted.contains(&peer) {
+    if !is_trusted(peer, trusted) {
         // A proxy on this machine that nobody told us about still speaks for others.
         let named = ["x-forwarded-for", "forwarded"].iter().any(|name| headers.contains_key(*name));
         return Client { address: peer, forwarded: false, relayed: named };
@@ -19,13 +24,18 @@ pub(crate) fn client_address(peer: IpAddr, headers: &HeaderMap, trusted: &[IpAdd
     let forwarded = !entries.is_empty();
     for entry in entries.into_iter().rev() {
         match parse_entry(entry) {
-            Some(address) if trusted.contains(&address) => {}
+            Some(address) if is_trusted(address, trusted) => {}
             Some(address) => return Client { address, forwarded: true, relayed: true },
             // What stands further left was written by whoever sent this; the proxy answers for it.
             None => break,
         }
     }
     Client { address: peer, forwarded, relayed: forwarded }
+}
+
+/// Whether it is one of the proxies; the address is canonical.
+pub(crate) fn is_trusted(address: IpAddr, trusted: &[AddressRange]) -> bool {
+    trusted.iter().any(|range| range.contains(address))
 }
 
 /// An address, with or without a port.
@@ -72,7 +82,7 @@ mod tests {
         for value in forwarded {
             headers.append("x-forwarded-for", value.parse().unwrap());
         }
-        let trusted: Vec<IpAddr> = trusted.iter().map(|text| text.parse().unwrap()).collect();
+        let trusted: Vec<AddressRange> = trusted.iter().map(|text| text.parse().unwrap()).collect();
         client_address(peer.parse().unwrap(), &headers, &trusted)
     }
 
@@ -83,6 +93,10 @@ mod tests {
         let chain = ["192.0.2.66, 198.51.100.1", "10.0.0.2"];
         let behind = client("10.0.0.1", &chain, &["10.0.0.1", "10.0.0.2"]);
         assert_eq!(behind.address, "198.51.100.1".parse::<IpAddr>().unwrap());
+        let network = client("::ffff:10.0.0.1", &chain, &["10.0.0.0/30"]);
+        assert_eq!(network.address, behind.address);
+        let beside = client("10.0.0.4", &chain, &["10.0.0.0/30"]);
+        assert_eq!(beside.address, "10.0.0.4".parse::<IpAddr>().unwrap());
     }
 
     #[test]

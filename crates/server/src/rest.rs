@@ -18,7 +18,7 @@ use tokio::sync::Semaphore;
 use tracing::Instrument as _;
 
 use crate::answer::set;
-use crate::client_address::client_address;
+use crate::client_address::{client_address, is_trusted};
 use crate::intake::{BodyFault, WRONG_HOST, drain, has_proper_host, receive};
 use crate::listen::Peer;
 use crate::live;
@@ -251,7 +251,7 @@ impl RestService {
         let peer = parts.extensions.get::<Peer>().map(|peer| peer.address.ip());
         let peer = peer.unwrap_or(std::net::IpAddr::V4(std::net::Ipv4Addr::UNSPECIFIED));
         let client = client_address(peer, &parts.headers, &settings.trusted_proxies);
-        let proxied = settings.trusted_proxies.contains(&peer.to_canonical())
+        let proxied = is_trusted(peer.to_canonical(), &settings.trusted_proxies)
             && parts.headers.get("x-forwarded-proto").is_some_and(|value| value == "https");
         let host = parts.headers.get(HOST).map(text);
         let host = host.or_else(|| parts.uri.authority().map(ToString::to_string));

@@ -1,14 +1,14 @@
 //! What an operator may choose about the server. Every field is documented where it is defined, and
 //! `boardwalk config print` shows them all.
 
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::PathBuf;
 
 use onboarding::webhooks::WebhookSettings;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use types::Environment;
+use types::{AddressRange, Environment};
 
 use crate::mail::MailSettings;
 use crate::outbound::OutboundSettings;
@@ -21,8 +21,8 @@ pub struct Settings {
     pub admin_listen: Option<SocketAddr>,
     /// Listen without TLS on an address that is not loopback, because a proxy in front speaks TLS.
     pub allow_plaintext: bool,
-    /// Addresses of proxies whose X-Forwarded-For and X-Forwarded-Proto are believed.
-    pub trusted_proxies: Vec<IpAddr>,
+    /// Addresses and networks of proxies whose X-Forwarded-For and X-Forwarded-Proto are believed.
+    pub trusted_proxies: Vec<AddressRange>,
     /// Certificate and key, for serving https.
     pub tls: Option<Tls>,
     /// Folder of the media library, with a folder for each environment in it. Empty: `uploads` in
