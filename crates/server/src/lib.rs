@@ -108,12 +108,16 @@ pub async fn serve(
     on_ready: OnReady<'_>,
     stop: impl Future<Output = ()>,
 ) -> Result<()> {
-    let tls = settings.tls.as_ref().map(tls::acceptor).transpose()?;
+    let certificate = settings.tls.as_ref().map(tls::Certificate::read).transpose()?;
+    let tls = certificate.as_ref().map(tls::Certificate::acceptor).transpose()?;
     let shared = Arc::new(Shared::new(settings, portal));
     let (stop_sender, stop_receiver) = watch::channel(false);
     let (drained_sender, drained_receiver) = watch::channel(false);
     let (mut listeners, mut keepers) = (JoinSet::new(), JoinSet::new());
 
+    if let Some(certificate) = certificate {
+        keepers.spawn(certificate.follow(drained_receiver.clone()));
+    }
     let mut bound = Vec::new();
     for serving in &environments {
         check_plaintext(serving.listen, &shared.settings)?;

@@ -3,27 +3,40 @@
 use std::fs;
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
+use std::path::PathBuf;
 use std::sync::Arc;
+use std::thread;
 use std::time::Duration;
 
 use rustls::pki_types::{CertificateDer, ServerName};
 use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
 
-use crate::support::{Site, complaint};
+use crate::support::{Site, complaint, eventually};
 
 const TIMEOUT: Duration = Duration::from_secs(20);
 
 /// A site with a certificate for `localhost`, which is returned too.
 fn site_with_certificate() -> (Site, CertificateDer<'static>) {
     let site = Site::sqlite();
-    let made = rcgen::generate_simple_self_signed([String::from("localhost")]).unwrap();
-    let (certificate, key) = (site.data().join("site.pem"), site.data().join("site.key"));
-    fs::write(&certificate, made.cert.pem()).unwrap();
-    fs::write(&key, made.signing_key.serialize_pem()).unwrap();
+    let [certificate, key] = files(&site);
+    let made = renew(&site);
     let site = site
         .set("server.tls.certificate", certificate.display())
         .set("server.tls.private_key", key.display());
-    (site, made.cert.der().clone())
+    (site, made)
+}
+
+fn files(site: &Site) -> [PathBuf; 2] {
+    [site.data().join("site.pem"), site.data().join("site.key")]
+}
+
+/// Writes another certificate, and its key after it.
+fn renew(site: &Site) -> CertificateDer<'static> {
+    let made = rcgen::generate_simple_self_signed([String::from("localhost")]).unwrap();
+    let [certificate, key] = files(site);
+    fs::write(&certificate, made.cert.pem()).unwrap();
+    fs::write(&key, made.signing_key.serialize_pem()).unwrap();
+    made.cert.der().clone()
 }
 
 fn client(
@@ -61,6 +74,24 @@ fn https_is_served_with_the_certificate() {
     assert!(answer.starts_with("HTTP/1.1 200 OK\r\n"), "{answer}");
     assert!(answer.contains("\r\nstrict-transport-security: max-age="), "{answer}");
     assert!(answer.contains("\"mandatory_field\""), "{answer}");
+}
+
+#[test]
+fn a_renewed_certificate_is_used_without_a_restart() {
+    let (site, first) = site_with_certificate();
+    let running = site.serve();
+    let address = running.url.strip_prefix("https://").unwrap();
+    let is_served = |certificate: &CertificateDer<'static>| {
+        let request = b"GET /healthz HTTP/1.0\r\n\r\n";
+        client(certificate.clone(), address).write_all(request).is_ok()
+    };
+    let [_, key] = files(&site);
+    fs::write(&key, "no key at all").unwrap();
+    thread::sleep(Duration::from_secs(5));
+    assert!(is_served(&first), "what does not fit changes nothing");
+    let second = renew(&site);
+    eventually("the new certificate is served", TIMEOUT, || is_served(&second));
+    assert!(!is_served(&first));
 }
 
 #[test]
