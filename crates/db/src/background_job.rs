@@ -182,21 +182,12 @@ statements! {
     JOBS_END_LEASES =
         "UPDATE background_jobs SET due_us = $1
          WHERE site_id = $2 AND state = 'running' AND finished_us IS NULL AND due_us > $3";
-    JOBS_OVERDUE =
-        "SELECT kind, COUNT(*) FROM background_jobs
-         WHERE site_id = $1 AND finished_us IS NULL AND due_us < $2
-         GROUP BY kind ORDER BY kind";
     JOBS_PRUNE =
         "DELETE FROM background_jobs WHERE job_id IN (
            SELECT old.job_id FROM background_jobs AS old
            WHERE old.site_id = $1 AND old.kind = $2 AND old.finished_us < $3
              AND old.finished_us IS NOT NULL
            ORDER BY old.finished_us LIMIT $4)";
-}
-
-/// The kinds of which jobs have waited since before that time, with how many.
-pub fn overdue(conn: &mut dyn Conn, before: Timestamp) -> Result<Vec<(String, i64)>> {
-    conn.rows(&JOBS_OVERDUE, &[SITE.into(), before.into()], |row| Ok((row.get(0)?, row.get(1)?)))
 }
 
 /// Adds a job, or finds the unfinished one that has its key. Call it in the transaction of what

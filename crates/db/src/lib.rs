@@ -26,6 +26,7 @@
 
 mod about;
 pub mod background_job;
+pub mod backlog;
 pub mod backup;
 pub mod bulk;
 mod caller;
@@ -67,6 +68,7 @@ pub const SITE: i64 = 1;
 pub fn all_statements() -> Vec<&'static Sql> {
     [
         background_job::STATEMENTS,
+        backlog::STATEMENTS,
         counter::STATEMENTS,
         fact::STATEMENTS,
         migrate::STATEMENTS,

@@ -107,6 +107,8 @@ statements! {
          WHERE seq >= $1 AND seq < $2 AND iso_id IS NOT NULL GROUP BY iso_id
          ON CONFLICT (iso_id) DO UPDATE SET last_seq = excluded.last_seq";
     SEQUENCE_ADVANCE = "UPDATE counters SET next = next + $1 WHERE name = $2";
+    OUTBOX_FOLLOWERS =
+        "SELECT name, next FROM counters WHERE name LIKE 'outbox.follower.%' ORDER BY name";
     OUTBOX_AFTER =
         concat!("SELECT ", event_columns!(), " FROM outbox WHERE seq > $1 ORDER BY seq LIMIT $2");
     OUTBOX_ISO_OLDEST = "SELECT MIN(iso_seq) FROM outbox WHERE iso_id = $1 AND iso_seq IS NOT NULL";
@@ -205,6 +207,17 @@ pub fn prune(conn: &mut dyn Conn, before: Timestamp, limit: i64) -> Result<u64> 
 /// The number of the last event that has one; 0 when none has.
 pub fn head(conn: &mut dyn Conn) -> Result<i64> {
     Ok((counter::read(conn, SEQUENCE)? - 1).max(0))
+}
+
+/// Who follows the feed, and how many events each has not dealt with.
+pub fn lags(conn: &mut dyn Conn) -> Result<Vec<(String, i64)>> {
+    let head = head(conn)?;
+    let positions =
+        conn.rows(&OUTBOX_FOLLOWERS, &[], |row| Ok((row.get::<String>(0)?, row.get::<i64>(1)?)))?;
+    let lag = |(name, position): (String, i64)| {
+        (name.trim_start_matches(FOLLOWER).to_owned(), (head - position).max(0))
+    };
+    Ok(positions.into_iter().map(lag).collect())
 }
 
 /// The number of the last event that the follower has dealt with.

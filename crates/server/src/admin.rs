@@ -9,7 +9,9 @@ use axum::http::StatusCode;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::IntoResponse;
 use axum::routing::get;
+use db::backlog::{Backlog, Waiting};
 use onboarding::Platform;
+use types::{Environment, Timestamp};
 
 use crate::shared::{STORAGE_ANSWER_MAX, Shared};
 
@@ -23,7 +25,7 @@ pub(crate) fn router(shared: Arc<Shared>, watched: Vec<Watched>) -> Router {
         .route("/", get(|| async { "healthz, readyz and metrics are here\n" }))
         .route("/healthz", get(|| async { "alive\n" }))
         .route("/readyz", get(move || readiness(ready.0.clone(), ready.1.clone())))
-        .route("/metrics", get(move || std::future::ready(metrics(&shared, &watched))))
+        .route("/metrics", get(move || metrics(Arc::clone(&shared), Arc::clone(&watched))))
 }
 
 /// 200 when every environment's storage answers and takes changes, its facts are loaded, and the
@@ -52,7 +54,7 @@ pub(crate) async fn readiness(
     (StatusCode::OK, "ready\n")
 }
 
-fn metrics(shared: &Shared, watched: &[Watched]) -> impl IntoResponse + use<> {
+async fn metrics(shared: Arc<Shared>, watched: Arc<Vec<Watched>>) -> impl IntoResponse {
     let mut text = shared.metrics.text();
     let end = "# EOF\n";
     text.truncate(text.strip_suffix(end).map_or(text.len(), str::len));
@@ -67,7 +69,7 @@ fn metrics(shared: &Shared, watched: &[Watched]) -> impl IntoResponse + use<> {
     );
     text.push_str("# HELP boardwalk_commit_group_size Transactions committed together.\n");
     text.push_str("# TYPE boardwalk_commit_group_size counter\n");
-    for (platform, _) in watched {
+    for (platform, _) in watched.iter() {
         for (size, count) in platform.store.group_sizes().snapshot() {
             let _ = writeln!(
                 text,
@@ -76,7 +78,57 @@ fn metrics(shared: &Shared, watched: &[Watched]) -> impl IntoResponse + use<> {
             );
         }
     }
+    let mut backlogs = Vec::new();
+    for (platform, _) in watched.iter() {
+        let now = platform.clock.now();
+        let read = platform.store.read(move |conn| Backlog::read(conn, now));
+        // Whoever looks at a storage that does not answer wants the other figures.
+        if let Ok(Ok(backlog)) = tokio::time::timeout(STORAGE_ANSWER_MAX, read).await {
+            backlogs.push((platform.environment, now, backlog));
+        }
+    }
+    write_backlogs(&mut text, &backlogs);
     text.push_str(end);
     let kind = "application/openmetrics-text; version=1.0.0; charset=utf-8";
     ([(CONTENT_TYPE, kind)], text)
+}
+
+/// How much waits, and for how long the first of it has.
+fn write_backlogs(text: &mut String, backlogs: &[(Environment, Timestamp, Backlog)]) {
+    for (name, about, waiting) in [
+        (
+            "jobs",
+            "Background jobs that are due",
+            (|one| &one.jobs) as fn(&Backlog) -> &Vec<Waiting>,
+        ),
+        ("deliveries", "Messages to webhooks that are due", |one| &one.deliveries),
+    ] {
+        let rows = || {
+            backlogs.iter().flat_map(|(environment, now, backlog)| {
+                waiting(backlog).iter().map(move |one| (environment, *now, one))
+            })
+        };
+        write_head(text, &format!("{name}_waiting"), about);
+        for (environment, _, Waiting { kind, count, .. }) in rows() {
+            let labels = format!("environment=\"{environment}\",kind=\"{kind}\"");
+            let _ = writeln!(text, "boardwalk_{name}_waiting{{{labels}}} {count}");
+        }
+        write_head(text, &format!("{name}_waiting_seconds"), "Since the first of them is due");
+        for (environment, now, Waiting { kind, since, .. }) in rows() {
+            let seconds = (now.as_micros() - since.as_micros()).max(0) / 1_000_000;
+            let labels = format!("environment=\"{environment}\",kind=\"{kind}\"");
+            let _ = writeln!(text, "boardwalk_{name}_waiting_seconds{{{labels}}} {seconds}");
+        }
+    }
+    write_head(text, "outbox_lag_events", "Events that a follower of all changes has not seen");
+    for (environment, _, backlog) in backlogs {
+        for (follower, lag) in &backlog.followers {
+            let labels = format!("environment=\"{environment}\",follower=\"{follower}\"");
+            let _ = writeln!(text, "boardwalk_outbox_lag_events{{{labels}}} {lag}");
+        }
+    }
+}
+
+fn write_head(text: &mut String, name: &str, about: &str) {
+    let _ = write!(text, "# HELP boardwalk_{name} {about}.\n# TYPE boardwalk_{name} gauge\n");
 }

@@ -14,6 +14,7 @@ use std::time::{Duration, Instant};
 
 use db::Conn;
 use db::background_job::{self, Ending, JobRow};
+use db::backlog::{self, Waiting};
 use frame::Site;
 use frame::jobs::{self, Halt, JobCx, JobKind, Limits};
 use serde_json::Value;
@@ -310,11 +311,12 @@ impl Workers {
     /// Says that jobs wait which nobody here can run: those of a newer version, say.
     async fn tell_unknown(&self) {
         let now = self.now();
-        match self.site.store().read(move |conn| background_job::overdue(conn, now)).await {
-            Ok(overdue) => {
-                let unknown = |kind: &str| self.site.job_kind(kind).is_none();
-                for (kind, count) in overdue.iter().filter(|(kind, _)| unknown(kind)) {
-                    tracing::error!(kind, count, "jobs wait that this program cannot run");
+        match self.site.store().read(move |conn| backlog::jobs(conn, now)).await {
+            Ok(waiting) => {
+                for Waiting { kind, count, .. } in waiting {
+                    if self.site.job_kind(&kind).is_none() {
+                        tracing::error!(kind, count, "jobs wait that this program cannot run");
+                    }
                 }
             }
             Err(error) => {

@@ -1,7 +1,11 @@
 //! Liveness, readiness and metrics.
 
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
 use std::time::Duration;
 
+use serde_json::Value;
 use testkit::http;
 use testkit::postgres::Cluster;
 
@@ -89,4 +93,53 @@ fn readiness_follows_the_database() {
         eventually("ready again", NOTICED_WITHIN, || status(url, "/readyz") == 200);
     }
     assert_eq!(running.onboard(&key, &body("During")).status, 200);
+}
+
+/// The words of a text that begin like our metrics.
+fn metrics_in(text: &str) -> BTreeSet<&str> {
+    let words = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+    words.filter(|word| word.starts_with("boardwalk_")).collect()
+}
+
+#[test]
+fn the_dashboard_and_the_alerts_ask_for_what_there_is() {
+    let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."));
+    let read = |path: &str| fs::read_to_string(root.join(path)).unwrap();
+    let (dashboard, alerts) = (read("monitoring/grafana.json"), read("monitoring/alerts.yml"));
+    let site = Site::sqlite();
+    let key = site.key(&site.iso("Watched"));
+    let running = site.serve();
+    assert_eq!(running.onboard(&key, &body("Watched")).status, 200);
+    let metrics = http::get(&running.admin_url(), "/metrics", &[]).unwrap().text();
+    let family = |name: &str| {
+        let endings = ["_total", "_bucket", "_info"];
+        let ended = endings.iter().find_map(|ending| name.strip_suffix(ending));
+        ended.unwrap_or(name).to_owned()
+    };
+    for text in [&dashboard, &alerts] {
+        let asked = metrics_in(text);
+        assert!(!asked.is_empty());
+        for name in asked {
+            let declared = format!("# TYPE {} ", family(name));
+            assert!(metrics.contains(&declared), "no {declared} in\n{metrics}");
+        }
+    }
+    assert!(metrics.contains("boardwalk_outbox_lag_events{environment=\"sandbox\",follower="));
+    let dashboard: Value = serde_json::from_str(&dashboard).unwrap();
+    let panels = dashboard["panels"].as_array().unwrap();
+    let shown: Vec<&str> = panels
+        .iter()
+        .flat_map(|panel| panel["targets"].as_array().unwrap())
+        .map(|target| target["expr"].as_str().unwrap())
+        .collect();
+    let shown = shown.join("\n");
+    for line in metrics.lines().filter_map(|line| line.strip_prefix("# TYPE ")) {
+        let name = line.split(' ').next().unwrap();
+        let is_shown = metrics_in(&shown).iter().any(|one| family(one) == name);
+        assert!(is_shown || name == "boardwalk_build", "{name} is on no panel");
+    }
+    let guide = read("docs/operating.md");
+    for name in alerts.lines().filter_map(|line| line.trim().strip_prefix("- alert: ")) {
+        assert!(guide.contains(&format!("`{name}`")), "{name} has no runbook");
+    }
 }
