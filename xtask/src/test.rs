@@ -11,9 +11,10 @@ use std::env;
 use std::fs::{self, File};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
+use std::thread;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, anyhow, bail, ensure};
 use clap::Args;
 
 use crate::tools::{self, Skipped, Tool};
@@ -186,19 +187,32 @@ fn run_stages(
     needs: &BTreeSet<Tool>,
     report: &mut Report,
 ) -> Result<()> {
-    if !needs.is_empty() {
-        report.time(TOOLS_STAGE, || needs.iter().try_for_each(|tool| tool.ensure()))?;
-    }
     let (main, beside): (Vec<&Stage>, Vec<&Stage>) =
         stages.iter().copied().partition(|stage| stage.lane == Lane::Main);
     let Some((last, first)) = main.split_last().filter(|_| !beside.is_empty()) else {
+        install(needs, report)?;
         return run_all(stages, report);
     };
-    first.iter().try_for_each(|stage| report.time(stage.name, stage.run))?;
+    let soon: BTreeSet<Tool> = first.iter().flat_map(|stage| stage.needs).copied().collect();
+    install(&soon, report)?;
+    // The others arrive over the network while the compiler has the processors.
+    thread::scope(|scope| {
+        let others = scope.spawn(|| needs.difference(&soon).try_for_each(|tool| tool.ensure()));
+        let compiled = first.iter().try_for_each(|stage| report.time(stage.name, stage.run));
+        let installed = others.join().map_err(|_| anyhow!("the installation stopped"))?;
+        compiled.and(installed)
+    })?;
     let beside = Beside::start(&beside)?;
     let outcome = report.time(last.name, last.run);
     // Also after a failure: what it started must not outlive this run.
     outcome.and(report.time(BESIDE, || beside.finish()))
+}
+
+fn install(tools: &BTreeSet<Tool>, report: &mut Report) -> Result<()> {
+    if tools.is_empty() {
+        return Ok(());
+    }
+    report.time(TOOLS_STAGE, || tools.iter().try_for_each(|tool| tool.ensure()))
 }
 
 /// Those that compile stop at the first failure, since the next ones build on it; those that watch
