@@ -46,6 +46,11 @@ pub struct Image {
 }
 
 /// The picture of the library with this number.
+    /// Pixels of the whole picture and of the smaller form; zero if nobody knows.
+    #[serde(skip)]
+    pub width: u32,
+    #[serde(skip)]
+    pub thumbnail_width: u32,
 pub fn by_id(conn: &mut dyn Conn, id: i64) -> Result<Option<Image>> {
     let known = media::get(conn, id)?.zip(post::get(conn, id)?);
     Ok(known.and_then(|(known, texts)| picture(&known, &texts)))
@@ -73,9 +78,11 @@ fn picture(known: &MediaRow, texts: &PostRow) -> Option<Image> {
         alt: known.alt_text.clone(),
         created_us: created.as_micros(),
         modified_us: texts.modified_gmt.as_micros(),
-        sources: shown.sources(&shown.whole()),
-        thumbnail_sources: shown.sources(&shown.in_size(THUMBNAIL)),
-        thumbnail: shown.in_size(THUMBNAIL).path,
+        sources: shown.sources(&whole),
+        thumbnail_sources: shown.sources(&thumbnail),
+        width: whole.width,
+        thumbnail_width: thumbnail.width,
+        thumbnail: thumbnail.path,
     })
 }
 
@@ -100,6 +107,7 @@ pub(crate) fn described(call: &mut Call<'_>, image: Image, name: &str, alt: &str
 pub fn is_stored(image: &Image) -> bool {
     image.src.starts_with(UPLOADS_PATH)
 }
+    let (whole, thumbnail) = (shown.whole(), shown.in_size(THUMBNAIL));
 
 /// Brings pictures of the library up to date. Those that were deleted there are gone.
 pub fn refresh(conn: &mut dyn Conn, lists: &mut [&mut Vec<Image>]) -> Result<()> {
@@ -139,10 +147,9 @@ pub fn source_set(visit: &Visit, forms: &[Form]) -> String {
     each.collect::<Vec<_>>().join(", ")
 }
 
-/// How wide the first of these forms is shown, as the attribute `sizes` says it.
-pub fn source_sizes(forms: &[Form]) -> String {
-    let size = |form: &Form| format!("(max-width: {0}px) 100vw, {0}px", form.width);
-    forms.first().map(size).unwrap_or_default()
+/// How wide a form of so many pixels is shown, as the attribute `sizes` says it.
+pub fn source_sizes(width: u32) -> String {
+    if width == 0 { String::new() } else { format!("(max-width: {width}px) 100vw, {width}px") }
 }
 
 /// The address of the smaller form. A picture of another site is its own.

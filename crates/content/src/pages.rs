@@ -16,9 +16,10 @@ mod policy;
 mod tests;
 
 pub use self::content::{
-    AuthorPage, CommentView, Commenter, EmbedPage, FrontPage, NotFoundPage, PostPage, PostSummary,
+    ArchivePage, AuthorPage, CommentView, Commenter, EmbedPage, FrontPage, NotFoundPage, PostPage,
+    PostSummary,
 };
-pub use self::content::{SearchPage, author, embed, front, not_found, post, search};
+pub use self::content::{SearchPage, archive, author, embed, front, not_found, post, search};
 pub use self::forms::{AuthorizePage, AuthorizedPage, ErrorPage, LinkPage, LoginPage};
 pub use self::forms::{authorize, authorized, error, link, login};
 pub use self::grants::{GRANT_TOKEN_FIELD, LOGIN_TOKEN_FIELD};

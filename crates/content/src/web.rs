@@ -9,6 +9,7 @@
 
 mod administration;
 mod answer;
+mod archive;
 mod authorize;
 mod callback;
 mod coming_soon;
@@ -86,6 +87,10 @@ impl PageRequest<'_> {
             PagePath::Front => self.front().await,
             PagePath::Content { path, embed } => self.content(path, *embed).await,
             PagePath::Author(slug) => self.author(slug).await,
+            PagePath::Archive { archive, path } => match self.archive(archive).await? {
+                Some(list) => Ok(Some(list)),
+                None => self.content(path, false).await,
+            },
             PagePath::Guides => Ok(Some(self.guides())),
             PagePath::Guide { slug, embed } => Ok(self.guide(slug, *embed)),
             PagePath::Attachment(path) => Ok(self.attachment(path)),

@@ -59,5 +59,5 @@ pub use rest::{Payload, Response, line_of_user};
 pub use settings::Settings;
 pub use site::{
     AbilityCategory, AbilityRun, Action, Call, ContentChange, ContentSource, FileFound, FileSource,
-    Neighbour, PageSource, Parts, PublicPage, Site, SiteAbility, Visit, action,
+    Neighbour, PageSource, Parts, PublicPage, Site, SiteAbility, TermArchive, Visit, action,
 };

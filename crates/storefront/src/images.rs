@@ -12,9 +12,9 @@ pub(crate) fn shown(visit: &Visit, image: &Image) -> Value {
         "src": pictures::address(visit, &image.src),
         "thumbnail": pictures::thumbnail_address(visit, image),
         "srcset": pictures::source_set(visit, &image.sources),
-        "sizes": pictures::source_sizes(&image.sources),
+        "sizes": pictures::source_sizes(image.width),
         "thumbnail_srcset": pictures::source_set(visit, &image.thumbnail_sources),
-        "thumbnail_sizes": pictures::source_sizes(&image.thumbnail_sources),
+        "thumbnail_sizes": pictures::source_sizes(image.thumbnail_width),
         "name": image.name,
         "alt": image.alt,
     })

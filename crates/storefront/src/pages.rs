@@ -27,6 +27,7 @@ use std::sync::Arc;
 
 use content::web::{self, PageRequest, WebAnswer};
 use frame::{Request, Site};
+use shop_rows::attribute;
 use types::Error;
 
 use self::path::{ADD_TO_CART, DOWNLOAD, ShopPath};
@@ -42,7 +43,14 @@ pub fn may_be_page(method: &str, path: &str) -> bool {
 /// The page that the request asks for. Nothing if there is none and the client does not say that it
 /// would show one.
 pub async fn page(site: &Arc<Site>, request: Request) -> Option<WebAnswer> {
-    let path = ShopPath::at(&request.url_path);
+    let mut path = ShopPath::at(&request.url_path);
+    if let Some(name) = path.as_ref().and_then(ShopPath::attribute) {
+        match has_lists(site, name).await {
+            Ok(true) => {}
+            Ok(false) => path = None,
+            Err(error) => return Some(web::failed(&error)),
+        }
+    }
     let is_shop_front = match &path {
         Some(path) if path.is_front() => has_shop_front(site).await,
         _ => false,
@@ -55,6 +63,13 @@ pub async fn page(site: &Arc<Site>, request: Request) -> Option<WebAnswer> {
         }
     }
     web::page(site, request).await
+}
+
+/// Whether there is an attribute of this name whose values have lists of products.
+async fn has_lists(site: &Arc<Site>, name: &str) -> Result<bool, Error> {
+    let name = name.to_owned();
+    let read = move |conn: &mut dyn db::Conn| attribute::find_by_name(conn, &name);
+    Ok(site.store().read(read).await?.is_some_and(|row| row.has_archives))
 }
 
 /// Whether the page that the site shows first is the shop's.

@@ -56,6 +56,7 @@ mod revocations;
 mod secrets;
 mod shop_desk;
 mod shutdown;
+mod site_pages;
 mod storefront_conformance;
 mod support;
 mod test_market;

@@ -5,8 +5,9 @@
 use contract::rest::{Refusal, Verb};
 use db::Conn;
 use frame::dates::written;
-use frame::{ContentChange, ContentSource, Names, Options, Site, Visit};
+use frame::{ContentChange, ContentSource, Names, Options, Site, TermArchive, Visit};
 use serde_json::{Map, Value, json};
+use shop_rows::attribute;
 use shop_rows::product::{self, ProductColumn, ProductFilter, ProductOrder, ProductSearch};
 use site_rows::post::{PostColumn, PostFilter, PostOrder, PostRow};
 use types::Result;
@@ -69,6 +70,16 @@ impl ContentSource for ProductContent {
         Ok(Some(counts.get(&term_id).copied().unwrap_or_default()))
     }
 
+    fn archives(&self, conn: &mut dyn Conn) -> Result<Vec<TermArchive>> {
+        let classes = TermArchive { taxonomy: SHIPPING_CLASS.to_owned(), path: None };
+        let attributes = attribute::all(conn)?.into_iter().filter(|row| row.has_archives);
+        let attributes = attributes.map(|row| TermArchive {
+            taxonomy: attribute::taxonomy(&row.name),
+            path: Some(row.name),
+        });
+        Ok(attributes.chain([classes]).collect())
+    }
+
     fn classes(&self, conn: &mut dyn Conn, id: i64, place: usize) -> Result<Vec<String>> {
         let Some(row) = product::get(conn, id)? else { return Ok(Vec::new()) };
         let product = Product::of_row(row)?;
@@ -99,7 +110,14 @@ impl ContentSource for ProductContent {
             body.insert(String::from("images"), images);
         }
         let saved = site.import(conn, visit, verb, (&path, body))?;
-        Ok(saved.map(|shown| shown.get("id").and_then(Value::as_i64).unwrap_or(row.post_id)))
+        let id_of = |shown: Value| shown.get("id").and_then(Value::as_i64).unwrap_or(row.post_id);
+        let saved = saved.map(id_of);
+        let names_category = change.terms.iter().any(|(taxonomy, _)| *taxonomy == CATEGORY);
+        if let (Ok(id), 0, false) = (&saved, row.post_id, names_category) {
+            // Only who leaves the categories empty means the default one.
+            product::set_terms(conn, *id, CATEGORY, &[])?;
+        }
+        Ok(saved)
     }
 
     fn delete(
@@ -141,7 +159,7 @@ fn as_post(options: &Options, product: &Product) -> PostRow {
         modified: options.local(row.modified),
         modified_gmt: row.modified,
         trashed_status: row.trashed_status.clone(),
-        meta: String::from("{}"),
+        meta: json!({ "guid": details.first_path }).to_string(),
         ..PostRow::default()
     }
 }

@@ -17,6 +17,7 @@ pub const VARIATION: &str = "variation";
 pub const KINDS: &[&str] = &[SIMPLE, GROUPED, EXTERNAL, VARIABLE];
 
 pub const PUBLISH: &str = "publish";
+pub const PRIVATE: &str = "private";
 /// Published at a date that lies ahead.
 pub const FUTURE: &str = "future";
 pub const TRASH: &str = "trash";
@@ -68,6 +69,9 @@ pub struct Details {
     /// What a shop window chooses first: pairs of an attribute's key and a value.
     pub default_attributes: Vec<(String, String)>,
     pub meta_data: Vec<Value>,
+    /// The path of the page that it had when it was made; empty if it had none.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub first_path: String,
 }
 
 /// A file that buyers may fetch.
@@ -117,6 +121,7 @@ impl Default for Details {
             attributes: Vec::new(),
             default_attributes: Vec::new(),
             meta_data: Vec::new(),
+            first_path: String::new(),
         }
     }
 }

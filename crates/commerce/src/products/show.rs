@@ -371,7 +371,7 @@ pub(super) fn image(visit: &Visit, image: &Image, place: i64, version: Version) 
     body.insert("alt", image.alt.as_str());
     if is_current(version) {
         body.insert("srcset", pictures::source_set(visit, &image.sources));
-        body.insert("sizes", pictures::source_sizes(&image.sources));
+        body.insert("sizes", pictures::source_sizes(image.width));
         body.insert("thumbnail", pictures::thumbnail_address(visit, image));
     } else {
         body.insert("position", place);

@@ -11,8 +11,8 @@ use super::attributes::{self, Values};
 use super::loaded::variations_of;
 use super::media::{self, Owner};
 use super::record::{
-    BRAND, CATEGORY, EXTERNAL, GROUPED, IN_STOCK, LIKE_PARENT, OUT_OF_STOCK, Product,
-    SHIPPING_CLASS, TAG, TRASH, VARIABLE, VARIATION, decimal_text,
+    BRAND, CATEGORY, EXTERNAL, GROUPED, IN_STOCK, LIKE_PARENT, OUT_OF_STOCK, PRIVATE, PUBLISH,
+    Product, SHIPPING_CLASS, TAG, TRASH, VARIABLE, VARIATION, decimal_text,
 };
 use super::request::{IDS_MAX, RequestFields};
 use super::{address, events, settle, skus, trash};
@@ -317,6 +317,10 @@ pub(super) fn save(
         trash::restore_variations(call.conn()?, product.id())?;
     }
     slug(call, product)?;
+    let has_page = matches!(&*product.row.status, PUBLISH | PRIVATE);
+    if is_new && has_page && !product.is(VARIATION) {
+        product.details.first_path = format!("{}{}/", address::BASE, product.row.slug);
+    }
     let options = std::sync::Arc::clone(&call.visit.options);
     settle::settle(call.conn()?, &options, product, now)?;
     // What is entered later than it came to be counts as unchanged since.

@@ -89,6 +89,21 @@ pub struct AuthorPage<'a> {
     pub posts: &'a [PostSummary<'a>],
 }
 
+/// Posts that have something in common. Heading and description are plain text.
+#[derive(Debug, Template)]
+#[template(path = "archive.html")]
+pub struct ArchivePage<'a> {
+    pub site: Masthead<'a>,
+    pub heading: &'a str,
+    pub about: &'a str,
+    pub permalink: Address<'a>,
+    pub rest_url: Option<Address<'a>>,
+    /// The latest first.
+    pub posts: &'a [PostSummary<'a>],
+    pub newer: Option<Address<'a>>,
+    pub older: Option<Address<'a>>,
+}
+
 /// What a search of the site found.
 #[derive(Debug, Template)]
 #[template(path = "search.html")]
@@ -103,6 +118,10 @@ pub struct SearchPage<'a> {
 #[template(path = "not_found.html")]
 pub struct NotFoundPage<'a> {
     pub site: Masthead<'a>,
+}
+
+pub fn archive(page: &ArchivePage<'_>) -> String {
+    rendered(page)
 }
 
 pub fn search(page: &SearchPage<'_>) -> String {

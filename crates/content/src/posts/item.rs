@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashMap};
 use contract::rest::{CompiledItem, Links};
 use db::filter;
 use frame::text::{blocks, render};
-use frame::{Call, dates};
+use frame::{Call, Visit, dates};
 use serde_json::{Map, Value, json};
 use site_rows::post::PostRow;
 use site_rows::revision;
@@ -176,17 +176,10 @@ fn texts(kind: &Kind, (row, stored): (&PostRow, &str), wanted: ItemView<'_>) -> 
 }
 
 /// The address that an item had when it was made: as it was written down then, or the one that
-/// never changes. Products have that of their page.
-fn guid(call: &mut Call<'_>, kind: &Kind, row: &PostRow) -> Result<String, Error> {
-    let visit = call.visit;
-    if call.site.content_source(kind.name).is_some() {
-        return address::permalink(call.conn()?, visit, row);
-    }
+/// never changes.
+fn guid(visit: &Visit, kind: &Kind, row: &PostRow) -> String {
     let path = meta_text(row, GUID);
-    if path.is_empty() {
-        return Ok(address::plain_link(visit, kind, row));
-    }
-    Ok(visit.page(&path))
+    if path.is_empty() { address::plain_link(visit, kind, row) } else { visit.page(&path) }
 }
 
 /// The meta field that keeps the path which an item had when it was made.
@@ -198,7 +191,7 @@ fn base(
     row: &PostRow,
 ) -> Result<Map<String, Value>, Error> {
     let visit = call.visit;
-    let guid = guid(call, collection.kind, row)?;
+    let guid = guid(visit, collection.kind, row);
     let date_gmt = row.date_gmt.unwrap_or_else(|| visit.options.from_local(row.date));
     let link = address::permalink(call.conn()?, visit, row)?;
     let fields = json!({

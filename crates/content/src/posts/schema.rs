@@ -75,7 +75,7 @@ pub(crate) fn base_fields() -> Vec<(&'static str, Schema)> {
             Schema::date_time().about("When it was last changed, in UTC.").context(FULL).readonly(),
         ),
         ("slug", Schema::text().about("Its part of the address.").context(ALL)),
-        ("status", Schema::text().about("Its status.").choices(&status::settable()).context(FULL)),
+        ("status", status_field()),
         ("type", Schema::text().about("Its kind.").context(ALL).readonly()),
         (
             "password",
@@ -197,6 +197,14 @@ fn treated(args: Args) -> Args {
     let given = texts.into_iter().filter(|name| args.get(name).is_some()).collect::<Vec<_>>();
     let args = given.into_iter().fold(args, |args, name| args.treat(name, Treatment::None));
     args.treat("slug", Treatment::Cleaned(to_slug))
+}
+
+/// The status of an item: what can be set, or the trash where it is.
+fn status_field() -> Schema {
+    let settable = status::settable();
+    let shown = [&*settable, &[status::TRASH]].concat();
+    let field = Schema::text().about("Its status.").choices(&settable);
+    field.shown_as(Schema::text().choices(&shown)).context(FULL)
 }
 
 /// An item that is in the trash may be told to stay there; whether it is, is known later.

@@ -20,8 +20,9 @@ pub(super) use self::rendered::{Format, escaped};
 
 use self::rendered::{Channel, Entry};
 use super::answer::WebAnswer;
+use super::archive;
 use super::page_request::PageRequest;
-use crate::posts::kind::{Field, Kind, POST, SEARCHED_KINDS, kind_of};
+use crate::posts::kind::{FORMATS, Field, Kind, POST, SEARCHED_KINDS, STANDARD_FORMAT, kind_of};
 use crate::posts::taxonomy::{SEARCHED_TAXONOMIES, Taxonomy};
 use crate::posts::{self, records};
 
@@ -38,6 +39,14 @@ enum Subject {
     Posts,
     Term(&'static Taxonomy, TermRow),
     Author(i64, String),
+    /// Posts of a format.
+    Format(&'static str),
+    /// Records of a source, by a term of a taxonomy of its own.
+    Archive {
+        kind: &'static Kind,
+        term: TermRow,
+        address: String,
+    },
     /// All comments, or those on one item.
     Comments(Option<Box<PostRow>>),
 }
@@ -92,12 +101,38 @@ fn subject(conn: &mut dyn Conn, site: &Site, visit: &Visit, path: &str) -> Resul
             return Ok(found.map(|row| Subject::Term(taxonomy, row)));
         }
     }
+    let format = path.strip_prefix(&format!("/{}/", archive::FORMATS_PATH));
+    let named = |known: &&&str| format == Some(**known) && **known != STANDARD_FORMAT;
+    if let Some(format) = FORMATS.iter().find(named) {
+        return Ok(Some(Subject::Format(format)));
+    }
+    if let Some(archive) = archive_at(conn, site, path)? {
+        return Ok(Some(archive));
+    }
     let found = posts::find_by_path(conn, &visit.options, path)?;
     let found = match found.filter(posts::is_publicly_viewable) {
         Some(found) => Some(found),
         None => records::at_path(site, conn, visit, path)?,
     };
     Ok(found.map(|row| Subject::Comments(Some(Box::new(row)))))
+}
+
+/// A list of a source's records at a path of two parts.
+fn archive_at(conn: &mut dyn Conn, site: &Site, path: &str) -> Result<Option<Subject>> {
+    let parts = path.strip_prefix('/').and_then(|path| path.split_once('/'));
+    let Some((root, slug)) = parts else { return Ok(None) };
+    for source in site.content_sources() {
+        let Some(kind) = kind_of(source.kind()) else { continue };
+        let archives = source.archives(conn)?;
+        let Some(archive) = archives.iter().find(|one| one.path.as_deref() == Some(root)) else {
+            continue;
+        };
+        let slug = frame::text::slugify(slug);
+        let found = term::find_by_slug(conn, &archive.taxonomy, &slug)?;
+        let address = archive.address(&slug);
+        return Ok(found.map(|term| Subject::Archive { kind, term, address }));
+    }
+    Ok(None)
 }
 
 fn channel(conn: &mut dyn Conn, site: &Site, visit: &Visit, subject: &Subject) -> Result<Channel> {
@@ -112,6 +147,14 @@ fn channel(conn: &mut dyn Conn, site: &Site, visit: &Visit, subject: &Subject) -
         Subject::Author(_, author) => {
             let entries = posts_of(conn, site, visit, subject)?;
             (format!("{author} – {name}"), visit.page("/"), entries)
+        }
+        Subject::Format(format) => {
+            let link = visit.page(&format!("/{}/{format}/", archive::FORMATS_PATH));
+            (format!("{format} – {name}"), link, posts_of(conn, site, visit, subject)?)
+        }
+        Subject::Archive { term, address, .. } => {
+            let title = format!("{} – {name}", render::plain_text(&term.name));
+            (title, visit.page(address), posts_of(conn, site, visit, subject)?)
         }
         Subject::Comments(None) => {
             let entries = comments_of(conn, site, visit, None)?;
@@ -159,13 +202,23 @@ fn posts_of(
             let ids = term::with_descendants(conn, &[row.term_id])?;
             (*bearer.unwrap_or(&&POST), vec![TermCondition::AnyOf(ids)], Vec::new())
         }
+        Subject::Archive { kind, term, .. } => {
+            (*kind, vec![TermCondition::AnyOf(vec![term.term_id])], Vec::new())
+        }
         Subject::Author(id, _) => (&POST, Vec::new(), vec![*id]),
-        Subject::Posts | Subject::Comments(_) => (&POST, Vec::new(), Vec::new()),
+        Subject::Posts | Subject::Format(_) | Subject::Comments(_) => {
+            (&POST, Vec::new(), Vec::new())
+        }
+    };
+    let formats = match subject {
+        Subject::Format(format) => vec![(*format).to_owned()],
+        _ => Vec::new(),
     };
     let wanted = PostFilter {
         kinds: vec![kind.name.to_owned()],
         statuses: vec![PUBLISHED.to_owned()],
         authors,
+        formats,
         listed_only: true,
         terms,
         order: PostOrder::Date,

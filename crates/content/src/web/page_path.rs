@@ -1,5 +1,6 @@
 //! Which page a path asks for. Nothing is looked up here.
 
+use super::archive::Archive;
 use super::feeds::Format;
 use crate::docs;
 
@@ -13,6 +14,11 @@ pub(super) enum PagePath<'a> {
         embed: bool,
     },
     Author(&'a str),
+    /// A list of posts, or the page that is at the same path where there is no such list.
+    Archive {
+        archive: Archive<'a>,
+        path: &'a str,
+    },
     Guides,
     Guide {
         slug: &'a str,
@@ -153,6 +159,9 @@ impl<'a> PagePath<'a> {
         if let Some(slug) = bare.strip_prefix(AUTHORS_ROOT) {
             return Some(Self::Author(slug));
         }
+        if let Some(archive) = Archive::at(bare) {
+            return Some(Self::Archive { archive, path: page });
+        }
         Some(Self::Content { path: page, embed })
     }
 
@@ -225,6 +234,11 @@ mod tests {
             ("/embed/", content("/embed", false)),
             ("/v1x", content("/v1x", false)),
             ("/author/anna/", Some(PagePath::Author("anna"))),
+            (
+                "/tag/storm/",
+                Archive::at("/tag/storm")
+                    .map(|archive| PagePath::Archive { archive, path: "/tag/storm" }),
+            ),
             ("/docs", Some(PagePath::Guides)),
             ("/docs/", Some(PagePath::Guides)),
             ("/docs/rest/", Some(PagePath::Guide { slug: "rest", embed: false })),

@@ -47,7 +47,7 @@ struct Piece {
 }
 
 /// A post in a list.
-struct Entry {
+pub(super) struct Entry {
     title: String,
     link: String,
     published: String,
@@ -55,7 +55,7 @@ struct Entry {
 }
 
 impl Entry {
-    fn view(&self) -> PostSummary<'_> {
+    pub(super) fn view(&self) -> PostSummary<'_> {
         PostSummary {
             title: &self.title,
             link: Address::new(&self.link),
@@ -88,7 +88,7 @@ impl PageRequest<'_> {
         {
             return Ok(Some(self.post(&piece)));
         }
-        let entries = self.entries(Vec::new()).await?;
+        let (entries, _) = self.latest(Vec::new()).await?;
         let posts: Vec<PostSummary<'_>> = entries.iter().map(Entry::view).collect();
         let body = pages::front(&FrontPage {
             site: self.masthead(),
@@ -212,7 +212,7 @@ impl PageRequest<'_> {
         if let Some(moved) = self.with_slash("page:author") {
             return Ok(Some(moved));
         }
-        let entries = self.entries(vec![user.user_id]).await?;
+        let (entries, _) = self.latest(vec![user.user_id]).await?;
         let posts: Vec<PostSummary<'_>> = entries.iter().map(Entry::view).collect();
         let namespace = &self.site.settings().names.content;
         let json = self.visit.rest(&format!("/{namespace}/users/{}", user.user_id));
@@ -231,21 +231,30 @@ impl PageRequest<'_> {
     }
 
     /// The latest posts, of these authors or of all.
-    async fn entries(&self, authors: Vec<i64>) -> Result<Vec<Entry>> {
-        let limit = self.visit.options.integer("posts_per_page").clamp(1, LISTED_MAX);
+    async fn latest(&self, authors: Vec<i64>) -> Result<(Vec<Entry>, i64)> {
+        let page = filter::Page { offset: 0, limit: self.listed_at_once() };
+        self.entries(PostFilter { authors, page, ..PostFilter::default() }).await
+    }
+
+    /// How many posts a list shows.
+    pub(super) fn listed_at_once(&self) -> i64 {
+        self.visit.options.integer("posts_per_page").clamp(1, LISTED_MAX)
+    }
+
+    /// A page of the published posts that match, the latest first, and how many match.
+    pub(super) async fn entries(&self, wanted: PostFilter) -> Result<(Vec<Entry>, i64)> {
         let wanted = PostFilter {
             kinds: vec![POST.to_owned()],
             statuses: vec![PUBLISHED.to_owned()],
-            authors,
             order: PostOrder::Date,
             direction: filter::Direction::Descending,
-            page: filter::Page { offset: 0, limit },
-            ..PostFilter::default()
+            ..wanted
         };
         let visit = Arc::clone(&self.visit);
         let read = move |conn: &mut dyn Conn| {
-            let (rows, _) = post::list(conn, &wanted)?;
-            rows.into_iter().map(|row| entry(conn, &visit, &row)).collect()
+            let (rows, total) = post::list(conn, &wanted)?;
+            let each = rows.into_iter().map(|row| entry(conn, &visit, &row));
+            Ok((each.collect::<Result<Vec<Entry>>>()?, total))
         };
         self.site.store().read(read).await
     }

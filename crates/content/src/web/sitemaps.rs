@@ -7,19 +7,22 @@ use std::sync::Arc;
 use db::Conn;
 use db::filter::{Direction, Page};
 use frame::{Site, Visit};
-use site_rows::post::{PostFilter, PostOrder};
+use site_rows::post::{self, PostFilter, PostOrder};
 use site_rows::term::{self, TermFilter, TermOrder};
 use site_rows::user::{self, UserFilter};
 use types::{Result, Timestamp};
 
 use super::answer::WebAnswer;
+use super::archive::FORMATS_PATH;
 use super::feeds;
 use super::page_path::SitemapStyle;
 use super::page_request::PageRequest;
-use crate::posts::kind::{PAGE, SEARCHED_KINDS};
+use crate::posts::kind::{FORMATS, PAGE, POST, SEARCHED_KINDS, STANDARD_FORMAT};
 use crate::posts::taxonomy::SEARCHED_TAXONOMIES;
 use crate::posts::{self, records};
 
+/// The taxonomy of formats, whose terms are the formats themselves.
+const POST_FORMAT: &str = "post_format";
 /// Addresses of one page.
 const ADDRESSES_MAX: i64 = 2_000;
 const DECLARATION: &str = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n";
@@ -154,6 +157,11 @@ fn index(conn: &mut dyn Conn, site: &Site, visit: &Visit) -> Result<Vec<String>>
         SEARCHED_KINDS.iter().map(|kind| Part::Posts(kind.name.to_owned())).collect();
     let terms = SEARCHED_TAXONOMIES.iter();
     parts.extend(terms.map(|taxonomy| Part::Terms(taxonomy.name.to_owned())));
+    parts.push(Part::Terms(POST_FORMAT.to_owned()));
+    for source in site.content_sources() {
+        let archives = source.archives(conn)?;
+        parts.extend(archives.into_iter().map(|archive| Part::Terms(archive.taxonomy)));
+    }
     parts.push(Part::Users);
     let mut addresses = Vec::new();
     for part in parts {
@@ -176,7 +184,8 @@ fn located(
 ) -> Result<(Vec<Located>, i64)> {
     match part {
         Part::Posts(kind) => of_posts(conn, site, visit, (kind, page)),
-        Part::Terms(taxonomy) => of_terms(conn, visit, (taxonomy, page)),
+        Part::Terms(taxonomy) if taxonomy == POST_FORMAT => of_formats(conn, visit, page),
+        Part::Terms(taxonomy) => of_terms(conn, site, visit, (taxonomy, page)),
         Part::Users => {
             let kinds = SEARCHED_KINDS.iter().map(|kind| kind.name.to_owned());
             let wanted =
@@ -223,12 +232,21 @@ fn of_posts(
 
 fn of_terms(
     conn: &mut dyn Conn,
+    site: &Site,
     visit: &Visit,
     (name, page): (&str, Page),
 ) -> Result<(Vec<Located>, i64)> {
-    let Some(taxonomy) = SEARCHED_TAXONOMIES.iter().find(|taxonomy| taxonomy.name == name) else {
-        return Ok((Vec::new(), 0));
-    };
+    let taxonomy = SEARCHED_TAXONOMIES.iter().find(|taxonomy| taxonomy.name == name);
+    let mut further = None;
+    if taxonomy.is_none() {
+        for source in site.content_sources() {
+            let mut archives = source.archives(conn)?.into_iter();
+            further = further.or_else(|| archives.find(|archive| archive.taxonomy == name));
+        }
+        if further.is_none() {
+            return Ok((Vec::new(), 0));
+        }
+    }
     let wanted = TermFilter {
         taxonomies: vec![name.to_owned()],
         hide_empty: true,
@@ -240,7 +258,35 @@ fn of_terms(
     let (rows, total) = term::list(conn, &wanted)?;
     let mut addresses = Vec::with_capacity(rows.len());
     for row in &rows {
-        addresses.push((posts::term_link(conn, visit, taxonomy, row)?, None));
+        let address = match (taxonomy, &further) {
+            (Some(taxonomy), _) => posts::term_link(conn, visit, taxonomy, row)?,
+            (None, Some(archive)) => visit.page(&archive.address(&row.slug)),
+            (None, None) => continue,
+        };
+        addresses.push((address, None));
+    }
+    Ok((addresses, total))
+}
+
+/// The formats that some post has, in the order of their names.
+fn of_formats(conn: &mut dyn Conn, visit: &Visit, page: Page) -> Result<(Vec<Located>, i64)> {
+    let mut addresses = Vec::new();
+    for format in FORMATS.iter().filter(|format| **format != STANDARD_FORMAT) {
+        let wanted = PostFilter {
+            kinds: vec![POST.name.to_owned()],
+            statuses: vec![posts::status::PUBLISH.to_owned()],
+            formats: vec![(*format).to_owned()],
+            page: Page { offset: 0, limit: 0 },
+            ..PostFilter::default()
+        };
+        if post::list(conn, &wanted)?.1 > 0 {
+            addresses.push((visit.page(&format!("/{FORMATS_PATH}/{format}/")), None));
+        }
+    }
+    addresses.sort();
+    let total = i64::try_from(addresses.len()).unwrap_or(i64::MAX);
+    if page.offset > 0 || page.limit == 0 {
+        addresses.clear();
     }
     Ok((addresses, total))
 }

@@ -20,6 +20,24 @@ pub struct ContentChange<'a> {
     pub terms: &'a [(&'static str, Vec<i64>)],
 }
 
+/// A taxonomy of records whose terms readers see lists of, besides those that every site has.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TermArchive {
+    pub taxonomy: String,
+    /// Its part of addresses; without one a list is found by a query.
+    pub path: Option<String>,
+}
+
+impl TermArchive {
+    /// The address of the list of a term, below the site's.
+    pub fn address(&self, slug: &str) -> String {
+        match &self.path {
+            Some(path) => format!("/{path}/{slug}/"),
+            None => format!("/?taxonomy={}&term={slug}", self.taxonomy),
+        }
+    }
+}
+
 /// Something whose records are a kind of content.
 pub trait ContentSource: Send + Sync + Debug {
     /// The name of the kind.
@@ -41,6 +59,9 @@ pub trait ContentSource: Send + Sync + Debug {
 
     /// How many published records bear a term, if its taxonomy is one of theirs.
     fn term_count(&self, conn: &mut dyn Conn, taxonomy: &str, term_id: i64) -> Result<Option<i64>>;
+
+    /// The further taxonomies whose terms readers see lists of.
+    fn archives(&self, conn: &mut dyn Conn) -> Result<Vec<TermArchive>>;
 
     /// Names of classes for the element of a record at a place of a list.
     fn classes(&self, conn: &mut dyn Conn, id: i64, place: usize) -> Result<Vec<String>>;

@@ -1,6 +1,9 @@
 //! Lists of products: the whole shop, a category, a tag, a brand, and what a search finds.
 
+use std::borrow::Cow;
+
 use askama::Template;
+use commerce::taxonomies::{BRAND, CATEGORY, SHIPPING_CLASS, TAG};
 use content::pages::{Masthead, Policy, rendered};
 use content::web::{Fields, WebAnswer, link_json, plain};
 use contract::rest::{Verb, form};
@@ -70,7 +73,7 @@ struct Subject {
     trail: Vec<Target>,
     /// Zero for none.
     term_id: i64,
-    taxonomy: &'static str,
+    taxonomy: Cow<'static, str>,
     below: Vec<Target>,
     json: String,
     /// The address of the list, without a page's number.
@@ -145,7 +148,14 @@ impl ShopRequest<'_> {
             ListOf::Search => format!("Products for “{search}”"),
             _ => String::from("Shop"),
         };
-        let ListOf::Term { taxonomy, slugs } = of else {
+        let named = match of {
+            ListOf::Term { taxonomy, slugs } => Some((taxonomy.clone(), &**slugs)),
+            ListOf::Attribute { name, slug } => {
+                Some((Cow::Owned(shop_rows::attribute::taxonomy(name)), *slug))
+            }
+            ListOf::Shop | ListOf::Search => None,
+        };
+        let Some((taxonomy, slugs)) = named else {
             let top = if *of == ListOf::Shop { self.top_categories().await? } else { Vec::new() };
             let here = Target { text: heading.clone(), href: address.clone() };
             return Ok(Some(Subject {
@@ -153,7 +163,7 @@ impl ShopRequest<'_> {
                 about: String::new(),
                 trail: vec![here],
                 term_id: 0,
-                taxonomy: "",
+                taxonomy: Cow::Borrowed(""),
                 below: top,
                 json: String::new(),
                 address,
@@ -169,14 +179,14 @@ impl ShopRequest<'_> {
     }
 
     /// The term at the end of the path, whatever stands before it.
-    async fn term(&self, taxonomy: &'static str, slugs: &str) -> Result<Option<Subject>> {
+    async fn term(&self, taxonomy: Cow<'static, str>, slugs: &str) -> Result<Option<Subject>> {
         let visit = std::sync::Arc::clone(&self.visit);
         let slug = frame::text::slugify(slugs.rsplit('/').next().unwrap_or_default());
         let namespace = self.page.site.settings().names.content.clone();
         let read = move |conn: &mut dyn db::Conn| {
-            let Some(row) = term::find_by_slug(conn, taxonomy, &slug)? else { return Ok(None) };
+            let Some(row) = term::find_by_slug(conn, &taxonomy, &slug)? else { return Ok(None) };
             let trail = trail::of_term(conn, &visit, &row)?;
-            let below = if taxonomy == commerce::taxonomies::CATEGORY {
+            let below = if taxonomy == CATEGORY {
                 trail::categories_below(conn, &visit, (row.term_id, &trail))?
             } else {
                 Vec::new()
@@ -187,9 +197,9 @@ impl ShopRequest<'_> {
                 address: trail.last().map(|target| target.href.clone()).unwrap_or_default(),
                 trail,
                 term_id: row.term_id,
-                taxonomy,
                 below,
-                json: visit.rest(&format!("/{namespace}/{taxonomy}/{}", row.term_id)),
+                json: shown_as_json(&visit, &namespace, &row),
+                taxonomy: taxonomy.clone(),
             }))
         };
         self.page.site.store().read(read).await
@@ -235,15 +245,26 @@ impl ShopRequest<'_> {
             add("stock_status", json!(["instock", "onbackorder"]));
         }
         if subject.term_id != 0 {
-            let name = match subject.taxonomy {
-                commerce::taxonomies::TAG => "tag",
-                commerce::taxonomies::BRAND => "brand",
-                _ => "category",
+            let id = subject.term_id.to_string();
+            match &*subject.taxonomy {
+                TAG => add("tag", json!(id)),
+                BRAND => add("brand", json!(id)),
+                // Which taxonomy a number is of makes no difference to the list.
+                CATEGORY | SHIPPING_CLASS => add("category", json!(id)),
+                attribute => {
+                    add("attributes", json!([{ "attribute": attribute, "term_id": [id] }]))
+                }
             };
-            add(name, json!(subject.term_id.to_string()));
         }
         wanted
     }
+}
+
+/// The address of a term as JSON; empty for terms that have no such.
+fn shown_as_json(visit: &frame::Visit, namespace: &str, row: &term::TermRow) -> String {
+    let is_public = [CATEGORY, TAG, BRAND].contains(&&*row.taxonomy);
+    let path = format!("/{namespace}/{}/{}", row.taxonomy, row.term_id);
+    if is_public { visit.rest(&path) } else { String::new() }
 }
 
 impl Subject {

@@ -1,6 +1,8 @@
 //! Which page of the shop a path asks for. Nothing is looked up here.
 
-use commerce::taxonomies::{BRAND, CATEGORY, TAG};
+use std::borrow::Cow;
+
+use commerce::taxonomies::{BRAND, CATEGORY, SHIPPING_CLASS, TAG};
 use frame::Request;
 
 /// Where the lists of the terms of a taxonomy are.
@@ -51,8 +53,14 @@ pub(super) enum ListOf<'a> {
     Search,
     /// The products of a term, by the slugs of those above it and its own.
     Term {
-        taxonomy: &'static str,
-        slugs: &'a str,
+        taxonomy: Cow<'static, str>,
+        slugs: Cow<'a, str>,
+    },
+    /// The products with a value of an attribute, **if there is such an attribute and it has
+    /// lists**: its name and the value's slug.
+    Attribute {
+        name: &'a str,
+        slug: &'a str,
     },
 }
 
@@ -71,6 +79,7 @@ impl<'a> ShopPath<'a> {
         }
         for (root, taxonomy) in TERM_ROOTS {
             if let Some(slugs) = list.strip_prefix(root).filter(|slugs| !slugs.is_empty()) {
+                let (taxonomy, slugs) = (Cow::Borrowed(*taxonomy), Cow::Borrowed(slugs));
                 return Some(Self::List(Listing { of: ListOf::Term { taxonomy, slugs }, page }));
             }
         }
@@ -84,9 +93,23 @@ impl<'a> ShopPath<'a> {
         if bare == CART {
             return Some(Self::Cart);
         }
-        below(bare, CHECKOUT)
+        let of_buyer = below(bare, CHECKOUT)
             .map(Self::Checkout)
-            .or_else(|| below(bare, ACCOUNT).map(Self::Account))
+            .or_else(|| below(bare, ACCOUNT).map(Self::Account));
+        of_buyer.or_else(|| {
+            let (name, slug) = list.strip_prefix('/')?.split_once('/')?;
+            let is_pair = !name.is_empty() && !slug.is_empty() && !slug.contains('/');
+            let of = ListOf::Attribute { name, slug };
+            is_pair.then_some(Self::List(Listing { of, page }))
+        })
+    }
+
+    /// The name of the attribute that must have lists, for the path to be the shop's.
+    pub(super) fn attribute(&self) -> Option<&'a str> {
+        match self {
+            Self::List(Listing { of: ListOf::Attribute { name, .. }, .. }) => Some(name),
+            _ => None,
+        }
     }
 
     /// Whether it is at the address of the front page.
@@ -104,6 +127,12 @@ impl<'a> ShopPath<'a> {
     /// into the cart or to download a file.
     pub(super) fn for_request(self, request: &Request, is_shop_front: bool) -> Option<Self> {
         let Self::List(Listing { of: ListOf::Search, page }) = self else { return Some(self) };
+        if request.query_parameter("taxonomy") == Some(SHIPPING_CLASS)
+            && let Some(slug) = request.query_parameter("term").filter(|slug| !slug.is_empty())
+        {
+            let (taxonomy, slugs) = (Cow::Borrowed(SHIPPING_CLASS), Cow::Owned(slug.to_owned()));
+            return Some(Self::List(Listing { of: ListOf::Term { taxonomy, slugs }, page }));
+        }
         let is_search = request.query.contains_key("s")
             && request.query_parameter("post_type") == Some("product");
         let is_link = [ADD_TO_CART, DOWNLOAD].iter().any(|name| request.query.contains_key(*name));
@@ -142,7 +171,11 @@ mod tests {
     #[test]
     fn a_path_names_a_page_of_the_shop() {
         let list = |of, page| Some(ShopPath::List(Listing { of, page }));
-        let term = |taxonomy, slugs| ListOf::Term { taxonomy, slugs };
+        let term = |taxonomy: &'static str, slugs: &'static str| ListOf::Term {
+            taxonomy: taxonomy.into(),
+            slugs: slugs.into(),
+        };
+        let valued = |name, slug| ListOf::Attribute { name, slug };
         for (path, expected) in [
             ("/shop/", list(ListOf::Shop, 1)),
             ("/shop", list(ListOf::Shop, 1)),
@@ -155,12 +188,15 @@ mod tests {
             ("/product-category/boats/page/2/", list(term(CATEGORY, "boats"), 2)),
             ("/product-tag/new/", list(term(TAG, "new"), 1)),
             ("/product-category/", None),
+            ("/color/blue/", list(valued("color", "blue"), 1)),
+            ("/color/blue/page/2/", list(valued("color", "blue"), 2)),
+            ("/color/blue/more/", None),
             ("/product/anchor/", Some(ShopPath::Product("anchor"))),
             ("/product/anchor/embed/", None),
             ("/product/anchor/more/", None),
             ("/product/", None),
             ("/cart/", Some(ShopPath::Cart)),
-            ("/cart/more/", None),
+            ("/cart/more/", list(valued("cart", "more"), 1)),
             ("/checkout/", Some(ShopPath::Checkout(""))),
             ("/checkout/order-pay/7/", Some(ShopPath::Checkout("order-pay/7"))),
             ("/my-account/orders/", Some(ShopPath::Account("orders"))),

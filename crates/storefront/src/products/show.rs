@@ -2,7 +2,8 @@
 
 use commerce::orders::ShownPrices;
 use commerce::products::record::{
-    BRAND, CATEGORY, EXTERNAL, GROUPED, ON_BACKORDER, SIMPLE, TAG, VARIABLE, VARIATION,
+    BRAND, CATEGORY, EXTERNAL, GROUPED, ON_BACKORDER, SHIPPING_CLASS, SIMPLE, TAG, VARIABLE,
+    VARIATION,
 };
 use commerce::products::{ProductRecord, address, price};
 use contract::rest::{Stop, form};
@@ -202,7 +203,9 @@ pub(crate) fn term_address(visit: &Visit, taxonomy: &str, path: &str) -> String 
     let base = match taxonomy {
         CATEGORY => "product-category",
         TAG => "product-tag",
-        _ => "brand",
+        SHIPPING_CLASS => return visit.page(&format!("/?taxonomy={taxonomy}&term={path}")),
+        // Attributes have their lists below their own names.
+        _ => taxonomy.strip_prefix("pa_").unwrap_or("brand"),
     };
     visit.page(&format!("/{base}/{path}/"))
 }

@@ -1,0 +1,153 @@
+//! What the pages show of what people stored: lists by terms.
+
+use serde_json::{Value, json};
+use testkit::http::{self, Request};
+
+use crate::support::{Running, Site};
+
+struct Shop {
+    running: Running,
+    authorization: String,
+    _site: Site,
+}
+
+struct Page {
+    status: u16,
+    location: String,
+    body: String,
+}
+
+impl Page {
+    fn has(&self, text: &str) -> bool {
+        self.body.contains(text)
+    }
+}
+
+impl Shop {
+    fn new() -> Self {
+        let site = Site::sqlite();
+        let authorization = site.administrator();
+        let running = site.serve();
+        Self { running, authorization, _site: site }
+    }
+
+    /// What the administrator makes; it must succeed.
+    fn made(&self, method: &str, path: &str, body: &Value) -> Value {
+        let path = format!("/wp-json{path}");
+        let request = Request::new(method, &path).header("Authorization", &self.authorization);
+        let request = match method {
+            "GET" => request,
+            _ => request.header("Content-Type", "application/json").body(body.to_string()),
+        };
+        let answer = http::send(&self.running.url, &request).unwrap();
+        assert!(answer.status < 300, "{method} {path}: {}", answer.text());
+        answer.json().unwrap()
+    }
+
+    fn get(&self, path: &str) -> Page {
+        let answer = http::get(&self.running.url, path, &[("Accept", "text/html")]).unwrap();
+        let header = |name: &str| answer.header(name).unwrap_or_default();
+        Page {
+            status: answer.status,
+            location: header("location"),
+            body: answer.text(),
+        }
+    }
+}
+
+#[test]
+fn values_of_attributes_have_lists_where_the_attribute_says_so() {
+    let shop = Shop::new();
+    let made = |path: &str, body: Value| shop.made("POST", path, &body);
+    for (slug, has_archives) in [("color", true), ("size", false)] {
+        let attribute = json!({ "name": slug, "slug": slug, "has_archives": has_archives });
+        let id = made("/wc/v3/products/attributes", attribute)["id"].clone();
+        made(&format!("/wc/v3/products/attributes/{id}/terms"), json!({ "name": "Blue" }));
+        let attributes = json!([{ "id": id, "options": ["Blue"], "visible": true }]);
+        let product = json!({
+            "name": format!("{slug} thing"), "regular_price": "5", "attributes": attributes,
+        });
+        made("/wc/v3/products", product);
+    }
+    let heavy = made("/wc/v3/products/shipping_classes", json!({ "name": "Heavy" }));
+    let product = json!({ "name": "Stone", "regular_price": "5", "shipping_class": heavy["slug"] });
+    made("/wc/v3/products", product);
+
+    let list = shop.get("/color/blue/");
+    assert_eq!(list.status, 200, "{}", list.body);
+    assert!(list.has("color thing") && !list.has("size thing") && !list.has("Stone"));
+    assert!(shop.get("/color/blue").location.ends_with("/color/blue/"));
+    assert_eq!(shop.get("/color/green/").status, 404);
+    assert_eq!(shop.get("/size/blue/").status, 404);
+    let class = shop.get("/?taxonomy=product_shipping_class&term=heavy");
+    assert!(class.has("Stone") && !class.has("color thing"), "{}", class.body);
+    let feed = shop.get("/color/blue/feed/");
+    assert!(feed.has("color thing") && !feed.has("size thing"), "{}", feed.body);
+
+    let index = shop.get("/wp-sitemap.xml");
+    assert!(index.has("/wp-sitemap-taxonomies-pa_color-1.xml"), "{}", index.body);
+    assert!(index.has("/wp-sitemap-taxonomies-product_shipping_class-1.xml"), "{}", index.body);
+    assert!(!index.has("pa_size"), "{}", index.body);
+    let map = shop.get("/wp-sitemap-taxonomies-pa_color-1.xml");
+    assert!(map.has("/color/blue/</loc>"), "{}", map.body);
+    let map = shop.get("/wp-sitemap-taxonomies-product_shipping_class-1.xml");
+    assert!(map.has("/?taxonomy=product_shipping_class&amp;term=heavy</loc>"), "{}", map.body);
+    assert_eq!(shop.get("/wp-sitemap-taxonomies-pa_size-1.xml").status, 404);
+}
+
+#[test]
+fn posts_are_listed_by_category_tag_and_format() {
+    let shop = Shop::new();
+    let made = |path: &str, body: Value| shop.made("POST", path, &body);
+    let tag = made("/wp/v2/tags", json!({ "name": "Storm" }))["id"].clone();
+    let category = made("/wp/v2/categories", json!({ "name": "News", "description": "Fresh" }));
+    for number in 1..=12 {
+        let post = json!({
+            "title": format!("Post number {number}."), "status": "publish", "content": "x",
+            "categories": [category["id"]], "tags": if number == 1 { json!([tag]) } else { json!([]) },
+            "format": if number == 2 { "aside" } else { "standard" },
+            "date": format!("2024-01-{number:02}T10:00:00"),
+        });
+        made("/wp/v2/posts", post);
+    }
+    let draft = json!({ "title": "Secret", "status": "draft", "categories": [category["id"]] });
+    made("/wp/v2/posts", draft);
+    let list = shop.get("/category/news/");
+    assert_eq!(list.status, 200, "{}", list.body);
+    assert!(list.has("Fresh") && list.has("number 12.") && list.has("number 3."), "{}", list.body);
+    assert!(!list.has("number 2.") && !list.has("Secret") && list.has("/category/news/page/2/"));
+    let second = shop.get("/category/news/page/2/");
+    assert!(second.has("number 2.") && second.has("number 1.") && !second.has("number 12."));
+    assert_eq!(shop.get("/category/news/page/3/").status, 404);
+    assert_eq!(shop.get("/category/none/").status, 404);
+    let tagged = shop.get("/tag/storm/");
+    assert!(tagged.has("number 1.") && !tagged.has("number 2."), "{}", tagged.body);
+    let asides = shop.get("/type/aside/");
+    assert!(asides.has("number 2.") && !asides.has("number 1."), "{}", asides.body);
+    assert_eq!(shop.get("/type/standard/").status, 404);
+    assert!(shop.get("/type/aside/feed/").has("number 2."));
+    let map = shop.get("/wp-sitemap-taxonomies-post_format-1.xml");
+    assert!(map.has("/type/aside/</loc>") && !map.has("standard"), "{}", map.body);
+}
+
+#[test]
+fn products_made_as_content_keep_their_first_address() {
+    let shop = Shop::new();
+    let made = |method: &str, path: &str, body: Value| shop.made(method, path, &body);
+    let product = json!({ "title": "Buoy", "status": "publish" });
+    let product = made("POST", "/wp/v2/product", product);
+    let (path, first) = (
+        format!("/wp/v2/product/{}", product["id"]),
+        format!("{}/product/buoy/", shop.running.url),
+    );
+    assert_eq!((&product["guid"]["raw"], &product["product_cat"]), (&json!(first), &json!([])));
+    let renamed = made("PUT", &path, json!({ "slug": "red-buoy", "product_cat": [] }));
+    assert_eq!(renamed["guid"]["raw"], first);
+    // Who leaves the categories empty means the default one.
+    assert_eq!(renamed["product_cat"].as_array().map(Vec::len), Some(1), "{renamed}");
+    let trashed = made("DELETE", &path, json!({}));
+    assert_eq!((&trashed["guid"]["raw"], &trashed["status"]), (&json!(first), &json!("trash")));
+    let draft = made("POST", "/wp/v2/product", json!({ "title": "Later" }));
+    let plain = format!("{}/?post_type=product&p={}", shop.running.url, draft["id"]);
+    assert_eq!((&draft["guid"]["raw"], &draft["product_cat"]), (&json!(plain), &json!([])));
+}
