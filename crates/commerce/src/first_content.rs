@@ -7,7 +7,7 @@ use frame::first_content::{FirstContent, FirstItem};
 use frame::library::Placed;
 use types::Result;
 
-const PLACEHOLDER_OPTION: &str = "woocommerce_placeholder_image";
+use crate::pictures::PLACEHOLDER_OPTION;
 
 /// Option, slug, title and content of each page.
 const PAGES: [(&str, &str, &str, &str); 4] = [

@@ -18,8 +18,11 @@ pub const PICTURE_SIZES: &[PictureSize] = &[
     PictureSize::cropped("woocommerce_gallery_thumbnail", 100, 100),
 ];
 
-/// What stands for the picture of a product that has none.
+/// The picture that stands for that of a product without one, as long as nobody chooses another.
 pub const PLACEHOLDER_FILE: &str = "woocommerce-placeholder.webp";
+/// The option that names what stands for the picture of a product without one: the number of a
+/// picture of the library, or an address.
+pub(crate) const PLACEHOLDER_OPTION: &str = "woocommerce_placeholder_image";
 
 /// The size in which lists show products.
 const THUMBNAIL: &str = "woocommerce_thumbnail";
@@ -43,17 +46,48 @@ pub struct Image {
     pub sources: Vec<Form>,
     #[serde(skip)]
     pub thumbnail_sources: Vec<Form>,
-}
-
-/// The picture of the library with this number.
     /// Pixels of the whole picture and of the smaller form; zero if nobody knows.
     #[serde(skip)]
     pub width: u32,
     #[serde(skip)]
     pub thumbnail_width: u32,
+}
+
+/// The picture of the library with this number.
 pub fn by_id(conn: &mut dyn Conn, id: i64) -> Result<Option<Image>> {
     let known = media::get(conn, id)?.zip(post::get(conn, id)?);
     Ok(known.and_then(|(known, texts)| picture(&known, &texts)))
+}
+
+/// What stands for the picture of a product that has none: what the shop chose, or what it began
+/// with where that is gone.
+pub fn placeholder(conn: &mut dyn Conn, visit: &Visit) -> Result<Image> {
+    let chosen = visit.options.text(PLACEHOLDER_OPTION);
+    let chosen = chosen.trim();
+    let id = chosen.parse::<i64>().ok();
+    if let Some(image) = id.map(|id| by_id(conn, id)).transpose()?.flatten() {
+        return Ok(image);
+    }
+    let is_address = chosen.starts_with("https://") || chosen.starts_with("http://");
+    let src =
+        if is_address { chosen.to_owned() } else { format!("{UPLOADS_PATH}{PLACEHOLDER_FILE}") };
+    Ok(Image { src, ..Image::default() })
+}
+
+/// The placeholder as older versions show it among the pictures of a product: a picture of no
+/// number, in the size of lists, made now.
+pub(crate) fn stand_in(call: &mut Call<'_>) -> Result<Image> {
+    let (visit, now) = (call.visit, call.now().as_micros());
+    let image = placeholder(call.conn()?, visit)?;
+    let name = String::from("Placeholder");
+    Ok(Image {
+        src: thumbnail_address(visit, &image),
+        alt: name.clone(),
+        name,
+        created_us: now,
+        modified_us: now,
+        ..Image::default()
+    })
 }
 
 /// The picture of the library that an address stands for.
@@ -71,6 +105,7 @@ fn picture(known: &MediaRow, texts: &PostRow) -> Option<Image> {
         return None;
     }
     let created = texts.date_gmt.unwrap_or(texts.date);
+    let (whole, thumbnail) = (shown.whole(), shown.in_size(THUMBNAIL));
     Some(Image {
         id: known.post_id,
         src: shown.path(),
@@ -107,7 +142,6 @@ pub(crate) fn described(call: &mut Call<'_>, image: Image, name: &str, alt: &str
 pub fn is_stored(image: &Image) -> bool {
     image.src.starts_with(UPLOADS_PATH)
 }
-    let (whole, thumbnail) = (shown.whole(), shown.in_size(THUMBNAIL));
 
 /// Brings pictures of the library up to date. Those that were deleted there are gone.
 pub fn refresh(conn: &mut dyn Conn, lists: &mut [&mut Vec<Image>]) -> Result<()> {

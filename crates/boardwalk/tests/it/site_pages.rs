@@ -1,4 +1,4 @@
-//! What the pages show of what people stored: lists by terms.
+//! What the pages show of what people stored: lists by terms, pictures that stand for others.
 
 use serde_json::{Value, json};
 use testkit::http::{self, Request};
@@ -128,6 +128,28 @@ fn posts_are_listed_by_category_tag_and_format() {
     assert!(shop.get("/type/aside/feed/").has("number 2."));
     let map = shop.get("/wp-sitemap-taxonomies-post_format-1.xml");
     assert!(map.has("/type/aside/</loc>") && !map.has("standard"), "{}", map.body);
+}
+
+#[test]
+fn a_product_without_a_picture_shows_what_the_shop_chose() {
+    let shop = Shop::new();
+    let product = json!({ "name": "Plain thing", "regular_price": "5" });
+    let id = shop.made("POST", "/wc/v3/products", &product)["id"].clone();
+    assert!(shop.get("/shop/").has("/wp-content/uploads/woocommerce-placeholder.webp"));
+    let chosen = "https://pictures.example/none.png";
+    let option = json!({ "value": chosen });
+    shop.made("PUT", "/wc/v3/settings/products/woocommerce_placeholder_image", &option);
+    for path in ["/shop/", "/product/plain-thing/"] {
+        let page = shop.get(path);
+        assert!(page.has(chosen) && !page.has("woocommerce-placeholder"), "{}", page.body);
+    }
+    let older = shop.made("GET", &format!("/wc/v2/products/{id}"), &json!({}));
+    assert_eq!(older["images"][0]["src"], chosen);
+    assert_eq!(shop.made("GET", &format!("/wc/v3/products/{id}"), &json!({}))["images"], json!([]));
+    // What could run is no picture.
+    let option = json!({ "value": "javascript:alert(1)" });
+    shop.made("PUT", "/wc/v3/settings/products/woocommerce_placeholder_image", &option);
+    assert!(shop.get("/shop/").has("/wp-content/uploads/woocommerce-placeholder.webp"));
 }
 
 #[test]

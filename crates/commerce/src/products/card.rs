@@ -10,18 +10,14 @@ use shop_rows::product::{self, ProductFilter};
 use types::Amount;
 
 use super::loaded::{self, Loaded};
-use super::record::{CATEGORY, Product, VARIABLE, VARIATION};
-use super::show::{PLACEHOLDER, View, quantity};
+use super::record::{CATEGORY, Image, Product, VARIABLE, VARIATION};
+use super::show::{View, quantity};
 use super::{address, price};
 use crate::common::version::Version;
 use crate::pictures;
 
 /// Whoever has set no threshold is told of the last piece.
 const THRESHOLD_MIN: i64 = 1;
-/// The sizes in which the stand-in for a picture is there: pixels, and the end of its name.
-const PLACEHOLDER_SIZES: [(u32, &str); 5] =
-    [(1200, ""), (300, "-300x300"), (1024, "-1024x1024"), (150, "-150x150"), (768, "-768x768")];
-const PLACEHOLDER_ENDING: &str = ".webp";
 
 /// What is told about these products and variations; nothing about those that are gone.
 pub(crate) fn cards(call: &mut Call<'_>, ids: &[i64]) -> Result<BTreeMap<i64, Value>, Stop> {
@@ -33,10 +29,13 @@ pub(crate) fn cards(call: &mut Call<'_>, ids: &[i64]) -> Result<BTreeMap<i64, Va
     let products: Vec<Product> =
         rows.into_iter().map(Product::of_row).collect::<types::Result<_>>()?;
     let loaded = loaded::load(call.conn()?, products)?;
-    Ok(loaded.iter().map(|loaded| (loaded.product.id(), card(call, loaded))).collect())
+    let visit = call.visit;
+    let stand_in = pictures::placeholder(call.conn()?, visit)?;
+    let cards = loaded.iter().map(|loaded| (loaded.product.id(), card(call, loaded, &stand_in)));
+    Ok(cards.collect())
 }
 
-fn card(call: &Call<'_>, loaded: &Loaded) -> Value {
+fn card(call: &Call<'_>, loaded: &Loaded, stand_in: &Image) -> Value {
     let mut current = loaded.product.clone();
     price::settle(&mut current, call.now());
     let view = View { loaded, version: Version::Analytics, raw: false };
@@ -47,7 +46,7 @@ fn card(call: &Call<'_>, loaded: &Loaded) -> Value {
     let mut put = |name: &str, value: Value| card.insert(name.to_owned(), value);
     put("name", json!(row.name));
     put("price", quantity(Some(row.price.unwrap_or_default())));
-    put("image", json!(picture(call.visit, &view)));
+    put("image", json!(picture(call.visit, &view, stand_in)));
     put("permalink", json!(address::permalink(call.visit, loaded)));
     put("stock_status", json!(row.stock_status));
     put("stock_quantity", quantity(counted.row.stock_quantity));
@@ -76,7 +75,7 @@ fn attributes(loaded: &Loaded) -> Vec<Value> {
 }
 
 /// The picture that stands for the product, as HTML.
-fn picture(visit: &Visit, view: &View<'_>) -> String {
+fn picture(visit: &Visit, view: &View<'_>, stand_in: &Image) -> String {
     let own = view.loaded.product.details.images.first();
     let of_parent = || view.parent().and_then(|parent| parent.details.images.first());
     if let Some(image) = own.or_else(of_parent) {
@@ -88,16 +87,17 @@ fn picture(visit: &Visit, view: &View<'_>) -> String {
              decoding=\"async\" loading=\"lazy\" />"
         );
     }
-    let stem = PLACEHOLDER.strip_suffix(PLACEHOLDER_ENDING).unwrap_or(PLACEHOLDER);
-    let sizes = PLACEHOLDER_SIZES.map(|(pixels, name)| {
-        let address = visit.page(&format!("{stem}{name}{PLACEHOLDER_ENDING}"));
-        format!("{address} {pixels}w")
-    });
+    let src = escaped(&pictures::thumbnail_address(visit, stand_in));
+    let choice = match pictures::source_set(visit, &stand_in.thumbnail_sources) {
+        none if none.is_empty() => String::new(),
+        sources => format!(
+            " srcset=\"{}\" sizes=\"auto, (max-width: 300px) 100vw, 300px\"",
+            escaped(&sources)
+        ),
+    };
     format!(
-        "<img width=\"300\" height=\"300\" src=\"{}\" \
+        "<img width=\"300\" height=\"300\" src=\"{src}\" \
          class=\"woocommerce-placeholder wp-post-image\" alt=\"Placeholder\" decoding=\"async\" \
-         loading=\"lazy\" srcset=\"{}\" sizes=\"auto, (max-width: 300px) 100vw, 300px\" />",
-        visit.page(PLACEHOLDER),
-        sizes.join(", ")
+         loading=\"lazy\"{choice} />"
     )
 }

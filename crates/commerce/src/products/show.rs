@@ -20,9 +20,6 @@ use crate::common::moments;
 use crate::common::version::Version;
 use crate::pictures;
 
-/// What stands in for a picture in the older shapes.
-pub(super) const PLACEHOLDER: &str = "/wp-content/uploads/woocommerce-placeholder.webp";
-
 /// The fields of a body, as they are added.
 pub(super) struct Body {
     members: Map<String, Value>,
@@ -66,7 +63,7 @@ pub(super) fn body(call: &mut Call<'_>, loaded: &Loaded, version: Version) -> Re
     view.nature(call, &mut body);
     view.stock(call, &mut body);
     view.parcel(&mut body);
-    view.groups(call, &mut body);
+    view.groups(call, &mut body)?;
     view.parts(call, &mut body)?;
     view.more(call, &mut body)?;
     Ok(body.into_value())
@@ -236,7 +233,7 @@ impl View<'_> {
         })
     }
 
-    fn groups(&self, call: &Call<'_>, body: &mut Body) {
+    fn groups(&self, call: &mut Call<'_>, body: &mut Body) -> Result<(), Stop> {
         let (row, details) = (&self.product().row, &self.product().details);
         let is_variation = self.product().is(VARIATION);
         for (name, value) in details.plain.shown(self.version, self.raw) {
@@ -254,7 +251,8 @@ impl View<'_> {
             body.insert("brands", self.terms(BRAND));
         }
         body.insert("tags", self.terms(TAG));
-        body.insert("images", self.images(call));
+        body.insert("images", self.images(call)?);
+        Ok(())
     }
 
     fn terms(&self, taxonomy: &str) -> Vec<Value> {
@@ -265,18 +263,14 @@ impl View<'_> {
         shown.collect()
     }
 
-    fn images(&self, call: &Call<'_>) -> Vec<Value> {
+    fn images(&self, call: &mut Call<'_>) -> Result<Vec<Value>, Stop> {
         let images = &self.product().details.images;
         if images.is_empty() && !is_current(self.version) {
-            let (created_us, modified_us) = (call.now().as_micros(), call.now().as_micros());
-            let name = String::from("Placeholder");
-            let src = call.visit.page(PLACEHOLDER);
-            let alt = name.clone();
-            let stand_in = Image { src, name, alt, created_us, modified_us, ..Image::default() };
-            return vec![image(call.visit, &stand_in, 0, self.version)];
+            let stand_in = pictures::stand_in(call)?;
+            return Ok(vec![image(call.visit, &stand_in, 0, self.version)]);
         }
         let places = (0_i64..).zip(images);
-        places.map(|(place, one)| image(call.visit, one, place, self.version)).collect()
+        Ok(places.map(|(place, one)| image(call.visit, one, place, self.version)).collect())
     }
 
     fn parts(&self, call: &mut Call<'_>, body: &mut Body) -> Result<(), Stop> {

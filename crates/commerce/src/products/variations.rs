@@ -128,7 +128,7 @@ impl Resource for Variations {
     }
 
     fn show(&self, call: &mut Call<'_>, record: &Loaded) -> Result<Value, Stop> {
-        Ok(show::variation::body(call, record, self.version))
+        show::variation::body(call, record, self.version)
     }
 
     fn has_pictures(&self) -> bool {

@@ -10,8 +10,7 @@ use types::Result;
 use super::path::{CART, CHECKOUT};
 use super::shop_request::ShopRequest;
 use super::values::{
-    Choice, Picture, Said, amount, flag, is_some_amount, list, number, pictures, plain_text,
-    settled, text,
+    Choice, Picture, Said, amount, flag, is_some_amount, list, number, plain_text, settled, text,
 };
 
 const KIND: &str = "page:cart";
@@ -156,7 +155,7 @@ impl ShopRequest<'_> {
         let page = CartPage {
             site: self.page.masthead(),
             csrf: self.token(TOKEN),
-            rows: list(cart, "items").iter().map(|item| row(item, &faults)).collect(),
+            rows: list(cart, "items").iter().map(|item| self.row(item, &faults)).collect(),
             coupons: coupons(cart),
             takes_coupons: self.options().is_on("woocommerce_enable_coupons"),
             coupon_typed,
@@ -168,23 +167,23 @@ impl ShopRequest<'_> {
         };
         self.private((KIND, status), rendered(&page))
     }
-}
 
-fn row(item: &Value, faults: &Faults) -> Row {
-    let (key, limits) = (text(item, "key"), &item["quantity_limits"]);
-    let error = faults.items.iter().find(|(own, _)| own == key);
-    Row {
-        key: key.to_owned(),
-        name: plain_text(item, "name"),
-        link: text(item, "permalink").to_owned(),
-        chosen: chosen(item),
-        picture: pictures(item, true).into_iter().next(),
-        price: amount(&item["prices"], "price"),
-        total: amount(&item["totals"], "line_subtotal"),
-        quantity: number(item, "quantity"),
-        quantity_max: number(limits, "maximum"),
-        is_single: !flag(limits, "editable"),
-        error: error.map(|(_, message)| message.clone()).unwrap_or_default(),
+    fn row(&self, item: &Value, faults: &Faults) -> Row {
+        let (key, limits) = (text(item, "key"), &item["quantity_limits"]);
+        let error = faults.items.iter().find(|(own, _)| own == key);
+        Row {
+            key: key.to_owned(),
+            name: plain_text(item, "name"),
+            link: text(item, "permalink").to_owned(),
+            chosen: chosen(item),
+            picture: self.pictures(item, true).into_iter().next(),
+            price: amount(&item["prices"], "price"),
+            total: amount(&item["totals"], "line_subtotal"),
+            quantity: number(item, "quantity"),
+            quantity_max: number(limits, "maximum"),
+            is_single: !flag(limits, "editable"),
+            error: error.map(|(_, message)| message.clone()).unwrap_or_default(),
+        }
     }
 }
 

@@ -15,7 +15,7 @@ use super::linked_data;
 use super::path::{ListOf, Listing, SHOP};
 use super::shop_request::ShopRequest;
 use super::trail;
-use super::values::{Choice, Picture, Price, Target, flag, pictures, plain_text, price, text};
+use super::values::{Choice, Picture, Price, Target, flag, plain_text, price, text};
 use crate::money::Money;
 
 const KIND: &str = "page:shop";
@@ -118,7 +118,7 @@ impl ShopRequest<'_> {
             )),
             is_search,
             search,
-            cards: products.iter().map(card).collect(),
+            cards: products.iter().map(|product| self.card(product)).collect(),
             action: if is_search { self.visit.page("/") } else { subject.address },
             orders: choices(order),
             kept,
@@ -260,6 +260,18 @@ impl ShopRequest<'_> {
     }
 }
 
+impl ShopRequest<'_> {
+    fn card(&self, product: &Value) -> Card {
+        Card {
+            name: plain_text(product, "name"),
+            link: text(product, "permalink").to_owned(),
+            price: price(product),
+            picture: self.pictures(product, true).into_iter().next(),
+            is_sold_out: !flag(product, "is_in_stock"),
+        }
+    }
+}
+
 /// The address of a term as JSON; empty for terms that have no such.
 fn shown_as_json(visit: &frame::Visit, namespace: &str, row: &term::TermRow) -> String {
     let is_public = [CATEGORY, TAG, BRAND].contains(&&*row.taxonomy);
@@ -278,16 +290,6 @@ impl Subject {
         let mark = if query.is_empty() { "" } else { "?" };
         let page = if number > 1 { format!("page/{number}/") } else { String::new() };
         format!("{}{page}{mark}{query}", self.address)
-    }
-}
-
-fn card(product: &Value) -> Card {
-    Card {
-        name: plain_text(product, "name"),
-        link: text(product, "permalink").to_owned(),
-        price: price(product),
-        picture: pictures(product, true).into_iter().next(),
-        is_sold_out: !flag(product, "is_in_stock"),
     }
 }
 

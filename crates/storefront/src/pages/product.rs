@@ -17,9 +17,7 @@ use super::path::CART;
 use super::product_form::{self, BuyForm};
 use super::shop_request::ShopRequest;
 use super::trail;
-use super::values::{
-    Picture, Price, Target, flag, list, number, pictures, plain_text, price, settled, text,
-};
+use super::values::{Picture, Price, Target, flag, list, number, plain_text, price, settled, text};
 use crate::products;
 
 const KIND: &str = "page:product";
@@ -129,7 +127,7 @@ impl ShopRequest<'_> {
             oembed: self.visit.rest(&oembed),
             linked_data: linked_data::script(&linked),
             trail,
-            pictures: pictures(product, false),
+            pictures: self.pictures(product, false),
             price: price(product),
             is_protected: flag(product, "is_password_protected"),
             short_description: TrustedHtml(text(product, "short_description")),

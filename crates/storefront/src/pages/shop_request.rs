@@ -3,17 +3,18 @@
 
 use std::sync::Arc;
 
+use commerce::pictures;
 use content::pages::Policy;
 use content::web::{Fields, PageRequest, Session, Visitor, WebAnswer};
 use contract::rest::{Params, Sources, Verb};
 use frame::action::Later;
 use frame::auth::nonce::Holder;
 use frame::{Identity, Options, Via, Visit};
-use serde_json::Value;
+use serde_json::{Value, json};
 use types::Result;
 
-use super::values::Said;
-use crate::session;
+use super::values::{Picture, Said, pictures as pictures_of};
+use crate::{images, session};
 
 /// Headers by which programs say whose cart they mean. A browser's cart is that of its cookie.
 const OF_PROGRAMS: &[&str] = &["cart-token", "nonce", session::OUTER_TOKEN];
@@ -27,6 +28,8 @@ pub(super) struct ShopRequest<'a> {
     pub(super) visit: Arc<Visit>,
     /// What the Store API had the browser remember.
     cookies: Vec<String>,
+    /// What stands for the picture of a product without one, as the Store API shows pictures.
+    stand_in: Value,
 }
 
 impl<'a> ShopRequest<'a> {
@@ -42,7 +45,23 @@ impl<'a> ShopRequest<'a> {
         // Whether a form is genuine is decided before anything is asked for.
         let nonce = session::nonce_for(page.site, &visit);
         visit.headers.push((String::from("nonce"), nonce));
-        Ok(Self { page, session, visitor, visit: Arc::new(visit), cookies: Vec::new() })
+        let visit = Arc::new(visit);
+        let reader = Arc::clone(&visit);
+        let read = move |conn: &mut dyn db::Conn| {
+            Ok(images::shown(&reader, &pictures::placeholder(conn, &reader)?))
+        };
+        let stand_in = page.site.store().read(read).await?;
+        Ok(Self { page, session, visitor, visit, cookies: Vec::new(), stand_in })
+    }
+
+    /// Pictures of a product of the Store API; the small forms for lists. One without any has what
+    /// stands for them.
+    pub(super) fn pictures(&self, product: &Value, is_small: bool) -> Vec<Picture> {
+        let own = pictures_of(product, is_small);
+        if !own.is_empty() {
+            return own;
+        }
+        pictures_of(&json!({ "name": "", "images": [self.stand_in] }), is_small)
     }
 
     pub(super) fn options(&self) -> &Options {

@@ -7,14 +7,19 @@ use frame::text::render;
 use serde_json::{Value, json};
 use types::Timestamp;
 
-use super::{Body, PLACEHOLDER, View, downloads, image, meta_data};
+use super::{Body, View, downloads, image, meta_data};
 use crate::common::version::Version;
+use crate::pictures;
 use crate::products::loaded::{self, Loaded};
-use crate::products::record::{Image, PUBLISH};
+use crate::products::record::PUBLISH;
 use crate::products::version::is_current;
 use crate::products::{address, attributes, price};
 
-pub(in crate::products) fn body(call: &Call<'_>, loaded: &Loaded, version: Version) -> Value {
+pub(in crate::products) fn body(
+    call: &mut Call<'_>,
+    loaded: &Loaded,
+    version: Version,
+) -> Result<Value, Stop> {
     // What a variation has from its product is shown in every view, but for the class of taxes.
     let view = View { loaded, version, raw: false };
     let mut body = Body::new();
@@ -38,23 +43,23 @@ pub(in crate::products) fn body(call: &Call<'_>, loaded: &Loaded, version: Versi
     let class = loaded.shipping_class();
     body.insert("shipping_class", class.map_or("", |class| &class.slug));
     body.insert("shipping_class_id", class.map_or(0, |class| class.term_id));
-    body.insert("image", picture(call, &view, version));
+    body.insert("image", picture(call, &view, version)?);
     if is_current(version) {
         body.insert("gallery_image_ids", details.gallery_image_ids.clone());
     }
     body.insert("attributes", attributes::shown(loaded, version));
     if version == Version::One {
-        return body.into_value();
+        return Ok(body.into_value());
     }
     body.insert("menu_order", row.menu_order);
     body.insert("meta_data", meta_data(call, &loaded.product));
     match version {
         Version::Analytics => body.insert("name", row.name.as_str()),
         Version::Three => body.insert("name", loaded.variation_summary()),
-        _ => return body.into_value(),
+        _ => return Ok(body.into_value()),
     }
     body.insert("parent_id", row.parent_id);
-    body.into_value()
+    Ok(body.into_value())
 }
 
 fn identity(call: &Call<'_>, view: &View<'_>, body: &mut Body) {
@@ -107,28 +112,19 @@ fn prices(call: &Call<'_>, view: &View<'_>, body: &mut Body) {
 }
 
 /// Its own picture. Older versions show that of its product, or the placeholder, where it has none.
-fn picture(call: &Call<'_>, view: &View<'_>, version: Version) -> Value {
+fn picture(call: &mut Call<'_>, view: &View<'_>, version: Version) -> Result<Value, Stop> {
     let own = view.loaded.product.details.images.first();
     let of_parent = || view.parent().filter(|_| !is_current(version))?.details.images.first();
     if let Some(found) = own.or_else(of_parent) {
         let shown = image(call.visit, found, 0, version);
-        return if version == Version::One { json!([shown]) } else { shown };
+        return Ok(if version == Version::One { json!([shown]) } else { shown });
     }
     if is_current(version) {
-        return Value::Null;
+        return Ok(Value::Null);
     }
-    let now = call.now().as_micros();
-    let name = String::from("Placeholder");
-    let stand_in = Image {
-        src: call.visit.page(PLACEHOLDER),
-        alt: name.clone(),
-        name,
-        created_us: now,
-        modified_us: now,
-        ..Image::default()
-    };
+    let stand_in = pictures::stand_in(call)?;
     let shown = image(call.visit, &stand_in, 0, version);
-    if version == Version::One { json!([shown]) } else { shown }
+    Ok(if version == Version::One { json!([shown]) } else { shown })
 }
 
 /// The variations inside of their product, as the first version shows them.
@@ -136,7 +132,7 @@ pub(super) fn embedded(call: &mut Call<'_>, ids: &[i64]) -> Result<Value, Stop> 
     let mut bodies = Vec::new();
     for id in ids {
         if let Some(variation) = loaded::find(call.conn()?, *id)? {
-            bodies.push(body(call, &variation, Version::One));
+            bodies.push(body(call, &variation, Version::One)?);
         }
     }
     Ok(json!(bodies))
