@@ -6,8 +6,10 @@
 //! up.
 
 mod blocks;
+pub(crate) mod dress;
 mod editor;
 mod fonts;
+mod look;
 mod patterns;
 mod rules;
 mod styles;
@@ -20,7 +22,7 @@ mod widgets;
 use contract::rest::route::Route;
 use frame::{Action, Names};
 
-pub(crate) use self::widgets::OPTIONS;
+pub(crate) use self::widgets::WIDGETS;
 
 pub(crate) fn routes(names: &Names) -> Vec<Route<Action>> {
     let mut routes = templates::routes(names);
@@ -30,5 +32,6 @@ pub(crate) fn routes(names: &Names) -> Vec<Route<Action>> {
     routes.extend(fonts::routes(names));
     routes.extend(widgets::routes(names));
     routes.extend(editor::routes(names));
+    routes.extend(look::routes(names));
     routes
 }

@@ -30,7 +30,7 @@ use frame::options::Tables;
 use frame::{Action, Names};
 
 /// The options that content declares.
-pub const OPTIONS: &[frame::options::Definition] = appearance::OPTIONS;
+pub const OPTIONS: &[frame::options::Definition] = &[appearance::WIDGETS];
 
 pub use posts::{begin, find_by_path, found, is_any_due, publish_due};
 

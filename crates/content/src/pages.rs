@@ -27,7 +27,7 @@ pub use self::grants::{GrantErrorPage, GrantLoginPage, GrantPage};
 pub use self::grants::{grant, grant_error, grant_login};
 pub use self::guides::{DocsIndexPage, DocsPage, DocsSearchPage};
 pub use self::guides::{docs_index, docs_page, docs_search};
-pub use self::masthead::{Masthead, rendered};
+pub use self::masthead::{Dress, Masthead, rendered};
 pub use self::policy::Policy;
 
 /// The type of every page.

@@ -44,6 +44,7 @@ pub use self::address::find_by_path;
 pub(crate) use self::address::{is_publicly_viewable, permalink, term_link};
 pub use self::first_menu::begin;
 pub(crate) use self::list::{direction, page, words};
+pub(crate) use self::menu_items::menu_links;
 pub use self::scheduled::{is_any_due, publish_due};
 
 use self::item::{Collection, ItemView, Terms};

@@ -1,9 +1,22 @@
-//! What the pages show of what people stored: lists by terms, pictures that stand for others.
+//! What the pages show of what people stored: lists by terms, pictures that stand for others,
+//! styles, parts, menus and widgets.
 
 use serde_json::{Value, json};
 use testkit::http::{self, Request};
 
 use crate::support::{Running, Site};
+
+/// Markup that must not reach a page as it is.
+const HOSTILE: &str = "<script>alert(1)</script><img src=x onerror=alert(2)>\
+    <a href=\"javascript:alert(3)\">x</a><style>body{display:none}</style>\
+    <form action=\"https://evil.example/\"><input name=password></form><iframe src=/></iframe>";
+
+/// Nothing of what people wrote runs, or asks for anything.
+fn is_harmless(html: &str) -> bool {
+    ["<script>alert", "onerror", "javascript:", "body{display:none}", "evil.example", "<iframe"]
+        .iter()
+        .all(|part| !html.contains(part))
+}
 
 struct Shop {
     running: Running,
@@ -14,6 +27,7 @@ struct Shop {
 struct Page {
     status: u16,
     location: String,
+    policy: String,
     body: String,
 }
 
@@ -50,8 +64,13 @@ impl Shop {
         Page {
             status: answer.status,
             location: header("location"),
+            policy: header("content-security-policy"),
             body: answer.text(),
         }
+    }
+
+    fn theme(&self) -> Value {
+        self.made("GET", "/wp/v2/themes?status=active", &Value::Null)[0].clone()
     }
 }
 
@@ -150,6 +169,79 @@ fn a_product_without_a_picture_shows_what_the_shop_chose() {
     let option = json!({ "value": "javascript:alert(1)" });
     shop.made("PUT", "/wc/v3/settings/products/woocommerce_placeholder_image", &option);
     assert!(shop.get("/shop/").has("/wp-content/uploads/woocommerce-placeholder.webp"));
+}
+
+#[test]
+fn chosen_colours_and_fonts_are_those_of_the_pages() {
+    let shop = Shop::new();
+    let theme = shop.theme();
+    let styles = theme["_links"]["wp:user-global-styles"][0]["href"].as_str().unwrap();
+    let path = styles.rsplit_once("/wp-json").unwrap().1.to_owned();
+    let before = shop.get("/");
+    assert!(!before.has("--paper:#112233"));
+    let chosen = json!({ "styles": {
+        "color": { "background": "#112233", "text": "#fff" },
+        "typography": { "fontFamily": "Georgia, serif" },
+        "elements": { "link": { "color": { "text": "red;}</style><script>alert(1)</script>" } } },
+    } });
+    shop.made("PUT", &path, &chosen);
+    for path in ["/", "/shop/", "/wp-login.php"] {
+        let page = shop.get(path);
+        assert!(page.has("--paper:#112233;") && page.has("--ink:#ffffff;"), "{}", page.body);
+        assert!(page.has("body{font-family:Georgia, serif}"), "{}", page.body);
+        assert!(!page.has("alert(1)"), "{}", page.body);
+        let policy = &page.policy;
+        assert!(policy.starts_with("default-src 'none'") && !policy.contains("script-src"));
+        assert_eq!(policy.matches("'sha256-").count(), 2, "{policy}");
+    }
+}
+
+#[test]
+fn parts_menus_and_widgets_are_shown_cleaned() {
+    let shop = Shop::new();
+    let brand = "class=\"brand\"";
+    assert!(shop.get("/").has(brand));
+    let entry = |label: &str, url: &str| {
+        format!("<!-- wp:navigation-link {} /-->", json!({ "label": label, "url": url }))
+    };
+    let content =
+        [entry("Harbour news", "/harbour/"), entry("Bad", "javascript:alert(3)")].concat();
+    let menu = json!({ "title": "Main", "status": "publish", "content": content });
+    let menu = shop.made("POST", "/wp/v2/navigation", &menu);
+    let page = shop.get("/");
+    assert!(page.has("href=\"/harbour/\"") && page.has("Harbour news"), "{}", page.body);
+    assert!(page.has(brand) && is_harmless(&page.body), "{}", page.body);
+
+    let theme = shop.theme()["stylesheet"].clone();
+    let theme = theme.as_str().unwrap();
+    let header = format!(
+        "<!-- wp:site-title {{\"level\":0}} /--><p title=\"<!-- wp:search /-->\">Own header</p>\
+         <!-- wp:navigation {{\"ref\":{}}} /-->{HOSTILE}",
+        menu["id"]
+    );
+    let path = format!("/wp/v2/template-parts/{theme}//header");
+    shop.made("PUT", &path, &json!({ "content": header }));
+    let path = format!("/wp/v2/template-parts/{theme}//footer");
+    let footer = format!("<!-- wp:search {{\"label\":\"Seek\"}} /-->Own footer {HOSTILE}");
+    shop.made("PUT", &path, &json!({ "content": footer }));
+    let widget = json!({
+        "id_base": "text", "sidebar": "sidebar-1",
+        "instance": { "raw": { "title": "<i>Hours</i>", "text": format!("Nine to five {HOSTILE}") } },
+    });
+    shop.made("POST", "/wp/v2/widgets", &widget);
+    let resting = json!({ "id_base": "text", "instance": { "raw": { "text": "Resting" } } });
+    shop.made("POST", "/wp/v2/widgets", &resting);
+    for path in ["/", "/shop/", "/nothing-is-here/"] {
+        let page = shop.get(path);
+        for part in ["Own header", "Own footer", "Harbour news", "wp-block-search", "Nine to five"]
+        {
+            assert!(page.has(part), "{part} on {path}: {}", page.body);
+        }
+        assert!(page.has("wp-block-site-title") && page.has(">Seek <input"), "{}", page.body);
+        assert!(!page.has(brand) && !page.has("Resting"), "{}", page.body);
+        assert!(is_harmless(&page.body), "{path}: {}", page.body);
+        assert!(page.policy.starts_with("default-src 'none'"));
+    }
 }
 
 #[test]

@@ -15,7 +15,7 @@ use frame::action::{Action, memory, read};
 use frame::{Call, Names};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
-use types::Capability;
+use types::{Capability, Error};
 
 use crate::posts::kind::ALL_KINDS;
 use crate::posts::schema::ALL;
@@ -354,6 +354,30 @@ fn may_render(call: &mut Call<'_>) -> Result<(), Stop> {
     Err(call.deny("block_cannot_read", message).into())
 }
 
+/// What the site makes of a block that stands in stored content, by the name that it has there;
+/// nothing for one that is shown as it is stored.
+pub(super) fn made(
+    call: &mut Call<'_>,
+    name: &str,
+    given: &Value,
+) -> Result<Option<String>, Error> {
+    let Some(block) = find(&format!("core/{name}")).filter(|block| block.dynamic) else {
+        return Ok(None);
+    };
+    let given = given.as_object().cloned().unwrap_or_default();
+    render::block(call, &block.name, &with_defaults(block, given))
+}
+
+fn with_defaults(block: &BlockType, mut attributes: Map<String, Value>) -> render::Attributes {
+    for (name, attribute) in &block.attributes {
+        let default = attribute.get("default").filter(|default| !default.is_null());
+        if let (Some(default), false) = (default, attributes.contains_key(name)) {
+            attributes.insert(name.clone(), default.clone());
+        }
+    }
+    render::Attributes(attributes)
+}
+
 fn render(blocks: &Blocks, call: &mut Call<'_>) -> Result<Reply, Stop> {
     let invalid = |name: &str, fault| {
         Stop::from(params::invalid_params(vec![(name.to_owned(), Some(fault))]))
@@ -366,18 +390,12 @@ fn render(blocks: &Blocks, call: &mut Call<'_>) -> Result<Reply, Stop> {
     let missing = || Refusal::new(404, "block_invalid", "There is no such block to render.");
     let block = find(&name).filter(|block| block.dynamic).ok_or_else(missing)?;
     let given = call.params.get("attributes").and_then(Value::as_object).cloned();
-    let mut attributes = given.unwrap_or_default();
+    let attributes = given.unwrap_or_default();
     if let Some(node) = blocks.attributes.get(block.name.as_str()) {
         let checked = validate(node, &Value::Object(attributes.clone()), "");
         checked.map_err(|fault| invalid("attributes", fault))?;
     }
-    for (name, attribute) in &block.attributes {
-        let default = attribute.get("default").filter(|default| !default.is_null());
-        if let (Some(default), false) = (default, attributes.contains_key(name)) {
-            attributes.insert(name.clone(), default.clone());
-        }
-    }
-    let html = render::block(call, &block.name, &render::Attributes(attributes))?;
+    let html = render::block(call, &block.name, &with_defaults(block, attributes))?;
     Ok(Reply::new(json!({ "rendered": html.ok_or_else(missing)? })))
 }
 

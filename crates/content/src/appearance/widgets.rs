@@ -1,5 +1,6 @@
-//! Widgets and sidebars. The theme is made of blocks and has no sidebars, so that **all widgets
-//! rest among the inactive ones**: they are kept, changed and moved, and no page shows them.
+//! Widgets and sidebars. The theme is made of blocks and tells of no sidebars, so that widgets
+//! rest among the inactive ones, where no page shows them. **What somebody puts into a sidebar all
+//! the same is shown at the end of the pages.**
 
 mod serialized;
 mod store;
@@ -15,9 +16,9 @@ use frame::action::{Action, memory, read, write};
 use frame::{Call, Names};
 use serde_json::{Map, Value, json};
 
-pub(crate) use self::store::OPTIONS;
+pub(crate) use self::store::WIDGETS;
+pub(super) use self::store::{INACTIVE, Widgets, parts_of};
 
-use self::store::{INACTIVE, Widgets, parts_of};
 use self::types::{TYPES, WidgetType, find};
 use crate::posts::schema::{ALL, EDIT as EDITOR};
 
@@ -222,7 +223,7 @@ impl Shown {
             "id": name,
             "id_base": base,
             "sidebar": sidebar,
-            // No page shows what rests.
+            // Editors of widgets show what rests by its settings.
             "rendered": "",
             "rendered_form": form,
             "instance": instance(call, &settings),

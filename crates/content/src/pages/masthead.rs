@@ -5,6 +5,8 @@ use frame::pages::{Address, Theme};
 
 use crate::docs;
 
+pub use crate::appearance::dress::Dress;
+
 pub(crate) use frame::pages::STYLE;
 
 /// The mark of the header as a picture, for `/favicon.ico`, which browsers ask for by themselves.
@@ -23,6 +25,8 @@ pub struct Masthead<'a> {
     pub theme: Option<&'a Theme>,
     /// Shown above everything; empty for nothing.
     pub notice: &'a str,
+    /// What people made of header, menu and footer.
+    pub dress: &'a Dress,
 }
 
 impl Masthead<'_> {

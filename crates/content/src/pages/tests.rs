@@ -11,12 +11,26 @@ use crate::docs::Docs;
 
 const HOSTILE: &str = "\"'><script>alert(1)</script><img src=x onerror=y>&lt;{{ 7 }}\u{0}\u{202e}--><!--</style></title>";
 
+static DRESS: Dress = Dress {
+    header: String::new(),
+    menu: String::new(),
+    footer: String::new(),
+    widgets: String::new(),
+};
+
 /// Every page of the site by name, with one text in all its fields.
 #[expect(clippy::too_many_lines, reason = "it is a list of all pages")]
 fn every_page(text: &str, address: &str) -> Vec<(&'static str, String)> {
     let docs = Docs::load();
     let href = Address::new(address);
-    let site = Masthead { name: text, home: href, rest_root: href, theme: None, notice: text };
+    let site = Masthead {
+        name: text,
+        home: href,
+        rest_root: href,
+        theme: None,
+        notice: text,
+        dress: &DRESS,
+    };
     let published = Date(text);
     let posts = [PostSummary { title: text, link: href, published, summary: text }];
     let hits = [crate::docs::Hit {

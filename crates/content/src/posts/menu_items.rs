@@ -16,6 +16,7 @@ use types::Capability;
 
 pub(super) use self::write::add_page;
 
+pub(crate) use self::view::menu_links;
 use self::view::{CUSTOM, Entries, POST_TYPE, TAXONOMY, prepare};
 use super::kind::MENU_ITEM;
 use super::schema::{ALL, EDIT as EDITOR, FULL};

@@ -2,13 +2,16 @@
 
 use std::sync::Arc;
 
+use contract::rest::{Params, Sources, Stop, Verb};
+use frame::action::Later;
 use frame::auth::nonce::Holder;
-use frame::pages::{Address, Link, THEME_OPTION, Theme};
+use frame::pages::{Address, Link, Theme};
 use frame::{Identity, Options, Request, Site, User, Visit};
-use types::Result;
+use types::{Error, Result};
 
 use super::answer::WebAnswer;
 use super::headers::{self, Privacy};
+use crate::appearance::dress::{self, Dress, Dressed};
 use crate::pages::{self, ErrorPage, Masthead, NotFoundPage, Policy};
 
 /// One request for a page. The visit is nobody's: pages are the same for all readers.
@@ -20,6 +23,7 @@ pub struct PageRequest<'a> {
     name: String,
     rest_root: String,
     theme: Option<Theme>,
+    dress: Dress,
     notice: String,
 }
 
@@ -49,15 +53,32 @@ fn demo_notice(options: &Options) -> String {
     }
 }
 
+/// How the pages look and what all of them show, by what people made of it.
+async fn dressed(site: &Arc<Site>, visit: &Arc<Visit>) -> Result<Dressed> {
+    let within = Later {
+        site: Arc::clone(site),
+        visit: Arc::clone(visit),
+        params: Params::unchecked(Sources::default()),
+        verb: Verb::Get,
+        upload: None,
+    };
+    let looked = within.look(|call| dress::read(call).map_err(Stop::Failed)).await;
+    looked.map_err(|stop| match stop {
+        Stop::Failed(error) => error,
+        Stop::Refused(_) => Error::internal("the look of the pages is refused"),
+    })
+}
+
 impl<'a> PageRequest<'a> {
     pub async fn open(site: &'a Arc<Site>, request: &'a Request) -> Result<Self> {
         let now = site.clock().now();
         let visit = site.visit(request, Identity::ANONYMOUS, now).await?;
         let name = visit.options.text("blogname");
         let rest_root = visit.rest("/");
-        let theme = Theme::read(&visit.options.get(THEME_OPTION));
         let notice = demo_notice(&visit.options);
-        Ok(Self { site, request, visit: Arc::new(visit), name, rest_root, theme, notice })
+        let visit = Arc::new(visit);
+        let Dressed { theme, dress, .. } = dressed(site, &visit).await?;
+        Ok(Self { site, request, visit, name, rest_root, theme, dress, notice })
     }
 
     /// What every page shows of the site.
@@ -68,6 +89,7 @@ impl<'a> PageRequest<'a> {
             rest_root: Address::new(&self.rest_root),
             theme: self.theme.as_ref(),
             notice: &self.notice,
+            dress: &self.dress,
         }
     }
 

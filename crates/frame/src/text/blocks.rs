@@ -60,6 +60,15 @@ impl<'a> Block<'a> {
 
 /// The content without the comments, as readers see it.
 pub fn rendered(content: &str) -> String {
+    rendered_with(content, &mut |_, _| None)
+}
+
+/// The same, with what `made` makes of blocks that are stored by their attributes alone: asked with
+/// the name of each and its attributes.
+pub fn rendered_with(
+    content: &str,
+    made: &mut dyn FnMut(&str, &Value) -> Option<String>,
+) -> String {
     let mut shown = String::with_capacity(content.len());
     let mut in_paragraph = false;
     walk(content, &mut |piece| match piece {
@@ -70,7 +79,8 @@ pub fn rendered(content: &str) -> String {
         Piece::Html(text) => shown.push_str(text),
         Piece::Start(block) => {
             in_paragraph = block.name == "paragraph";
-            shown.extend(block.made());
+            let own = block.is_whole.then(|| made(block.name, &block.attributes)).flatten();
+            shown.extend(own.or_else(|| block.made()));
         }
         Piece::End => in_paragraph = false,
     });

@@ -7,10 +7,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use types::{Error, Result};
 
-/// The option that holds widgets and the order in which they are.
 const STORED: &str = "boardwalk_widgets";
-/// Options that are declared here. A new site has a few blocks to begin with.
-pub(crate) const OPTIONS: &[Definition] = &[option(STORED, Kind::Json, BEGINNING)];
+/// The option that holds widgets and the order in which they are. A new site has a few blocks to
+/// begin with.
+pub(crate) const WIDGETS: Definition = option(STORED, Kind::Json, BEGINNING);
 const BEGINNING: &str = r#"{
     "sidebars": {
         "wp_inactive_widgets": ["block-2", "block-3", "block-4", "block-5", "block-6"]
@@ -24,23 +24,31 @@ const BEGINNING: &str = r#"{
     }
 }"#;
 /// Where widgets rest that no page shows.
-pub(super) const INACTIVE: &str = "wp_inactive_widgets";
+pub(in crate::appearance) const INACTIVE: &str = "wp_inactive_widgets";
 /// The first widget of a type has this number.
 const NUMBER_FIRST: i64 = 2;
 
 /// All widgets of the site.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 #[serde(default)]
-pub(super) struct Widgets {
+pub(in crate::appearance) struct Widgets {
     /// Names of widgets in their order, by sidebar.
-    pub(super) sidebars: Map<String, Value>,
+    pub(in crate::appearance) sidebars: Map<String, Value>,
     /// Settings, by the name of the widget.
     pub(super) instances: Map<String, Value>,
 }
 
 impl Widgets {
     pub(super) fn read(conn: &mut dyn Conn) -> Result<Self> {
-        let stored = Options::read(conn)?.get(STORED);
+        Self::of_options(&Options::read(conn)?)
+    }
+
+    /// The same from options that were read already.
+    pub(in crate::appearance) fn of_options(options: &Options) -> Result<Self> {
+        let stored = options.get(STORED);
+        if stored.is_null() {
+            return Ok(Self::default());
+        }
         serde_json::from_value(stored)
             .map_err(|error| Error::internal("the stored widgets are malformed").because(error))
     }
@@ -55,7 +63,7 @@ impl Widgets {
         )
     }
 
-    pub(super) fn of_sidebar(&self, sidebar: &str) -> Vec<String> {
+    pub(in crate::appearance) fn of_sidebar(&self, sidebar: &str) -> Vec<String> {
         let listed = self.sidebars.get(sidebar).and_then(Value::as_array);
         let names = listed.into_iter().flatten().filter_map(Value::as_str);
         names.map(str::to_owned).collect()
@@ -68,7 +76,7 @@ impl Widgets {
         self.sidebars.iter().find(|(_, listed)| has(listed)).map(|(name, _)| name.as_str())
     }
 
-    pub(super) fn settings(&self, widget: &str) -> Map<String, Value> {
+    pub(in crate::appearance) fn settings(&self, widget: &str) -> Map<String, Value> {
         self.instances.get(widget).and_then(Value::as_object).cloned().unwrap_or_default()
     }
 
@@ -105,7 +113,7 @@ impl Widgets {
 }
 
 /// Type and number of a widget's name.
-pub(super) fn parts_of(name: &str) -> Option<(&str, i64)> {
+pub(in crate::appearance) fn parts_of(name: &str) -> Option<(&str, i64)> {
     let (base, number) = name.rsplit_once('-')?;
     Some((base, number.parse().ok()?))
 }

@@ -1,11 +1,12 @@
 //! An entry of a menu as clients see it, with what it points at.
 
 use contract::rest::{CompiledItem, Links};
+use db::filter::{Direction, Page};
 use frame::Call;
 use frame::text::render;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use site_rows::post::PostRow;
+use site_rows::post::{self, PostFilter, PostOrder, PostRow, TermCondition};
 use site_rows::term;
 use types::Error;
 
@@ -16,6 +17,8 @@ use super::super::{address, records, status};
 pub(super) const CUSTOM: &str = "custom";
 pub(super) const POST_TYPE: &str = "post_type";
 pub(super) const TAXONOMY: &str = "taxonomy";
+/// Entries of a menu that pages show.
+const ENTRIES_MAX: i64 = 100;
 /// The relation of an entry to what it points at.
 const OBJECT: &str = "wp:menu-item-object";
 
@@ -68,7 +71,7 @@ pub(super) fn prepare(
     context: &str,
 ) -> Result<(Value, Links), Error> {
     let target = Target::of(row);
-    let shown = shown(entries, call, row, &target)?;
+    let shown = shown(&entries.namespace, call, row, &target)?;
     let menu = term::terms_of(call.conn()?, row.post_id, MENU.name)?;
     let object_id = if target.kind == CUSTOM { row.post_id } else { target.object_id };
     let listed = |texts: &[String]| match texts {
@@ -111,14 +114,47 @@ pub(super) fn prepare(
     Ok((entries.item.filter_by_context(fields, context), links))
 }
 
+/// The entries of a menu that everybody may follow, in their order: titles and addresses.
+pub(crate) fn menu_links(
+    call: &mut Call<'_>,
+    menu_id: i64,
+) -> Result<Vec<(String, String)>, Error> {
+    let wanted = PostFilter {
+        kinds: vec![MENU_ITEM.name.to_owned()],
+        statuses: vec![status::PUBLISH.to_owned()],
+        terms: vec![TermCondition::AnyOf(vec![menu_id])],
+        order: PostOrder::MenuOrder,
+        direction: Direction::Ascending,
+        page: Page { offset: 0, limit: ENTRIES_MAX },
+        ..PostFilter::default()
+    };
+    let (rows, _) = post::list(call.conn()?, &wanted)?;
+    let mut links = Vec::new();
+    for row in &rows {
+        let target = Target::of(row);
+        if target.kind == POST_TYPE {
+            let found = records::get(call, target.object_id)?;
+            if !found.is_some_and(|found| address::is_publicly_viewable(&found)) {
+                continue;
+            }
+        }
+        let shown = shown("", call, row, &target)?;
+        let title = if row.title.is_empty() { shown.title } else { row.title.clone() };
+        if !shown.invalid && !shown.url.is_empty() {
+            links.push((title, shown.url));
+        }
+    }
+    Ok(links)
+}
+
 fn shown(
-    entries: &Entries,
+    namespace: &str,
     call: &mut Call<'_>,
     row: &PostRow,
     target: &Target,
 ) -> Result<Shown, Error> {
     let visit = call.visit;
-    let at = |path: String| visit.rest(&format!("/{}/{path}", entries.namespace));
+    let at = |path: String| visit.rest(&format!("/{namespace}/{path}"));
     let nothing = |label: &'static str| Shown {
         title: String::new(),
         url: target.url.clone(),
