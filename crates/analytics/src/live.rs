@@ -12,7 +12,9 @@ use serde_json::json;
 use crate::context::may_view;
 use crate::facts::Facts;
 
-/// Where it is, below the namespace. With `Accept: text/event-stream` the server goes on telling.
+/// What a request accepts to which the server goes on telling.
+pub const STREAM: &str = "text/event-stream";
+/// Where it is, below the namespace.
 pub const PATH: &str = "/live";
 
 pub(crate) fn route(names: &Names, facts: &Arc<Facts>) -> Route<Action> {
@@ -26,5 +28,6 @@ pub(crate) fn route(names: &Names, facts: &Arc<Facts>) -> Route<Action> {
     let show = move |_: &mut Call<'_>| Ok(Reply::new(json!({ "position": facts.position() })));
     Route::at(&names.docs, PATH)
         .on(READ, Args::new(), memory(may_view, show))
+        .or_text(STREAM)
         .schema(item.document())
 }

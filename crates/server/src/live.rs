@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 use std::time::Duration;
 
+use analytics::live::STREAM;
 use axum::body::{Body, Bytes};
 use axum::http::header::ACCEPT;
 use axum::http::{HeaderMap, HeaderValue};
@@ -18,7 +19,6 @@ use types::Environment;
 use crate::compression;
 use crate::shared::Shared;
 
-const MEDIA_TYPE: &str = "text/event-stream";
 /// Streams that one process keeps open at most.
 const STREAMS_MAX: usize = 512;
 /// Streams of one user among them: a few windows on a few devices.
@@ -96,7 +96,7 @@ struct Listener {
 }
 
 pub(crate) fn wants_stream(headers: &HeaderMap) -> bool {
-    headers.get(ACCEPT).is_some_and(|accept| accept.as_bytes() == MEDIA_TYPE.as_bytes())
+    headers.get(ACCEPT).is_some_and(|accept| accept.as_bytes() == STREAM.as_bytes())
 }
 
 /// Turns a good answer of the route into a stream. Stays as it is when too many are open.
@@ -121,7 +121,7 @@ pub(crate) fn go_on(
     *response.body_mut() = compression::body_of(events);
     let headers = response.headers_mut();
     headers.remove("content-length");
-    headers.insert("content-type", HeaderValue::from_static(MEDIA_TYPE));
+    headers.insert("content-type", HeaderValue::from_static(STREAM));
     headers.insert("cache-control", HeaderValue::from_static("no-store"));
     // Proxies that collect answers would hold the news back.
     headers.insert("x-accel-buffering", HeaderValue::from_static("no"));
