@@ -22,6 +22,7 @@ mod reference_routes;
 mod search;
 mod site_health;
 mod site_settings;
+mod surveys;
 mod users;
 pub mod web;
 
@@ -30,7 +31,7 @@ use frame::options::Tables;
 use frame::{Action, Names};
 
 /// The options that content declares.
-pub const OPTIONS: &[frame::options::Definition] = &[appearance::WIDGETS];
+pub const OPTIONS: &[frame::options::Definition] = &[appearance::WIDGETS, surveys::ANSWERS];
 
 pub use posts::{begin, find_by_path, found, is_any_due, publish_due};
 
@@ -46,6 +47,7 @@ pub fn routes(names: &Names, options: Tables) -> Vec<Route<Action>> {
     routes.extend(search::routes(names));
     routes.extend(site_health::routes(names));
     routes.extend(abilities::routes(names));
+    routes.extend(surveys::routes(names));
     routes.extend(site_settings::routes(names, options));
     routes.extend(docs_routes::routes(names));
     routes.extend(me::routes(names));

@@ -17,6 +17,7 @@ mod harness;
 mod media;
 mod settings;
 mod support;
+mod surveys;
 mod users_deletion;
 mod users_editing;
 mod users_reading;
