@@ -20,18 +20,37 @@ export interface Source {
   include: string;
   id: string;
   name: (item: Record<string, unknown>) => string;
+  /** What else the list is asked. */
+  query?: Query;
 }
 
 const title = (item: Record<string, unknown>): string => String(item.name ?? item.code ?? item.id);
 
+const named = (item: Record<string, unknown>): string =>
+  `${item.first_name ?? ''} ${item.last_name ?? ''}`.trim();
+
+export const PRODUCTS: Source = {
+  path: 'wc-analytics/products',
+  search: 'search',
+  include: 'include',
+  id: 'id',
+  name: title,
+};
+
+export const CATEGORIES: Source = { ...PRODUCTS, path: 'wc-analytics/products/categories' };
+
+/** People with an account, by the number of that account. */
+export const CUSTOMERS: Source = {
+  path: 'wc/v3/customers',
+  search: 'search',
+  include: 'include',
+  id: 'id',
+  name: (item) => [named(item), item.email].filter(Boolean).join(' · '),
+  query: { role: 'all' },
+};
+
 const SOURCES: Record<string, Source> = {
-  product: {
-    path: 'wc-analytics/products',
-    search: 'search',
-    include: 'include',
-    id: 'id',
-    name: title,
-  },
+  product: PRODUCTS,
   variation: {
     path: 'wc-analytics/variations',
     search: 'search',
@@ -39,13 +58,7 @@ const SOURCES: Record<string, Source> = {
     id: 'id',
     name: title,
   },
-  category: {
-    path: 'wc-analytics/products/categories',
-    search: 'search',
-    include: 'include',
-    id: 'id',
-    name: title,
-  },
+  category: CATEGORIES,
   coupon: {
     path: 'wc-analytics/coupons',
     search: 'search',
@@ -218,7 +231,7 @@ export interface Named {
 async function look(source: Source, query: Query, signal?: AbortSignal): Promise<Named[]> {
   const items = await get<Record<string, Json>[]>(
     rest(source.path),
-    { ...query, per_page: 20 },
+    { ...source.query, ...query, per_page: 20 },
     signal,
   );
   return items.map((item) => ({ id: String(item[source.id]), name: source.name(item) }));

@@ -8,12 +8,12 @@ export const merchants = {
   state: 'Status',
   place: 'Location',
   contact: 'Contact',
+  email: 'E-mail',
   since: 'Onboarded',
   changed: 'Updated',
   empty: 'No merchants yet',
   emptyHint:
     'The guided form checks each field as you type and shows the cURL equivalent. A file can hold up to 10,000 merchants.',
-  noResults: 'No merchants match',
   missing: 'Merchant not found',
   id: 'Merchant ID',
   reference: 'Your reference',

@@ -14,6 +14,17 @@ export const store = {
     date: 'Date',
     status: 'Status',
     customer: 'Customer',
+    search: 'Order number, name or e-mail',
+    email: 'E-mail',
+    phone: 'Phone',
+    items: 'Units',
+    coupons: 'Coupons',
+    payment: 'Payment method',
+    modified: 'Last changed',
+    product: 'Product',
+    from: 'From',
+    until: 'To',
+    net: 'Net total',
     total: 'Total',
     item: 'Item',
     quantity: 'Quantity',
@@ -37,7 +48,15 @@ export const store = {
         'The order no longer counts in reports, and its items are restocked. Payments are not refunded.',
       failed: 'The order counts as unpaid, and its items are restocked.',
     } as Record<string, string>,
+    bulkConsequences: {
+      completed: 'Customers are notified by e-mail.',
+      cancelled:
+        'The orders no longer count in reports, and their items are restocked. Payments are not refunded.',
+      failed: 'The orders count as unpaid, and their items are restocked.',
+    } as Record<string, string>,
     moved: (status: string) => `Order marked as ${spaced(status)}`,
+    movedMany: (orders: number, status: string) =>
+      `${orders === 1 ? '1 order' : `${orders} orders`} marked as ${spaced(status)}`,
   },
   newOrder: {
     title: 'New order',
@@ -100,6 +119,21 @@ export const store = {
       grouped: 'Grouped',
       external: 'External',
     } as Record<string, string>,
+    categories: 'Categories',
+    sold: 'Sold',
+    created: 'Created',
+    status: 'Status',
+    anyCategory: 'Category',
+    setTo: {
+      publish: 'Publish',
+      draft: 'Move to drafts',
+    } as Record<string, string>,
+    trash: 'Move to trash',
+    trashConsequence: 'The products are no longer for sale. Orders keep them.',
+    changedMany: (products: number) =>
+      products === 1 ? '1 product updated' : `${products} products updated`,
+    trashedMany: (products: number) =>
+      products === 1 ? '1 product moved to trash' : `${products} products moved to trash`,
     variations: 'Variations',
     visit: 'View in store',
     stock: {
@@ -153,6 +187,12 @@ export const store = {
     type: 'Type',
     used: 'Usage',
     expires: 'Expires',
+    about: 'Description',
+    created: 'Created',
+    trash: 'Move to trash',
+    trashConsequence: 'The codes can no longer be used. Orders keep their discounts.',
+    trashedMany: (coupons: number) =>
+      coupons === 1 ? '1 coupon moved to trash' : `${coupons} coupons moved to trash`,
     remove: 'Delete',
     removal: (code: string) =>
       `This permanently deletes the coupon ${code}. Orders that used it keep their discount.`,

@@ -9,14 +9,38 @@ export type Line = With<generated.Order['line_items'][number], { name: string }>
 type CouponLine = With<generated.Order['coupon_lines'][number], { code: string }>;
 export type Order = With<
   generated.Order,
-  { date_created: string; date_paid: string | null; line_items: Line[]; coupon_lines: CouponLine[] }
+  {
+    date_created: string;
+    date_modified: string | null;
+    date_paid: string | null;
+    line_items: Line[];
+    coupon_lines: CouponLine[];
+  }
 >;
+
+/** The statuses into which people move orders; refunding is an action of its own. */
+export const ORDER_STATUSES = [
+  'pending',
+  'processing',
+  'on-hold',
+  'completed',
+  'cancelled',
+  'failed',
+] as const;
+
+/** What is left of an order's total after its refunds, whose totals are below zero. */
+export const netTotal = (order: Order): number =>
+  order.refunds.reduce((sum, one) => sum + Number(one.total), Number(order.total));
+
 export type Address = With<Order['shipping'], { email?: string | null; phone?: string }>;
 export type OrderNote = With<generated.OrderNote, { date_created: string }>;
-export type Product = With<generated.Product, { stock_quantity: number | null }>;
+export type Product = With<
+  generated.Product,
+  { date_created: string | null; stock_quantity: number | null }
+>;
 export type Variation = With<generated.Variation, { stock_quantity: number | null }>;
 export type Coupon = With<
   generated.Coupon,
-  { date_expires: string | null; usage_limit: number | null }
+  { date_created: string | null; date_expires: string | null; usage_limit: number | null }
 >;
 export type Note = With<generated.Note, { actions: { id: number; label: string; url: string }[] }>;
