@@ -38,6 +38,8 @@ export const ROUTES: readonly Route[] = [
   { path: '/store/orders', load: () => import('./pages/store/Orders.svelte') },
   { path: '/store/orders/new', load: () => import('./pages/store/NewOrder.svelte') },
   { path: '/store/orders/:id', load: () => import('./pages/store/Order.svelte') },
+  { path: '/store/customers', load: () => import('./pages/store/Customers.svelte') },
+  { path: '/store/customers/:id', load: () => import('./pages/store/Customer.svelte') },
   { path: '/store/products', load: () => import('./pages/store/Products.svelte') },
   { path: '/store/products/:id', load: () => import('./pages/store/Product.svelte') },
   { path: '/store/media', load: () => import('./pages/store/Media.svelte') },
@@ -107,6 +109,7 @@ export const MENU: readonly Section[] = [
     entries: [
       { label: texts.store.setup.title, path: '/store/setup' },
       { label: texts.store.orders.title, path: '/store/orders' },
+      { label: texts.store.customers.title, path: '/store/customers' },
       { label: texts.store.products.title, path: '/store/products' },
       { label: texts.store.media.title, path: '/store/media' },
       { label: texts.store.coupons.title, path: '/store/coupons' },

@@ -49,6 +49,7 @@ const EXAMPLES = {
     return first('/console/webhooks')(page);
   },
   '/store/orders/:id': first('/store/orders'),
+  '/store/customers/:id': first('/store/customers'),
   '/store/products/:id': async (page) => [
     '/store/products/new',
     ...(await first('/store/products')(page)),

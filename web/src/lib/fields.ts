@@ -171,6 +171,12 @@ export function schemaOf(path: string): Promise<Record<string, JsonSchema>> {
   return known;
 }
 
+/** All fields of a schema that can be written. */
+export const fieldsOfSchema = (schema: Record<string, JsonSchema>): Field[] =>
+  Object.entries(schema)
+    .filter(([, part]) => part.readonly !== true)
+    .map(([name, part]) => ({ ...fieldOf(name, part), hint: '' }));
+
 /** The fields of these names, in this order, as far as the server has them. */
 export async function fieldsOf(path: string, names: readonly string[]): Promise<Field[]> {
   const schema = await schemaOf(path);

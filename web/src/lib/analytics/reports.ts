@@ -1,6 +1,7 @@
 // The reports, each a declaration: where its rows and its sums come from, what is drawn, what stands
 // in the table. Filters and orders are not here: the server's own description of the route has them;
 // nor is what anything is called, which the texts have.
+import { customerPage } from '../customers';
 import type { Kind } from '../format';
 import { texts } from '../texts';
 
@@ -106,7 +107,7 @@ const DECLARED: readonly Declaration[] = [
         link: (row) => `/store/orders/${String(row.parent_id || row.order_id)}`,
       },
       { key: 'status', kind: 'text', isState: true },
-      { key: 'customer', kind: 'text', at: customerName },
+      { key: 'customer', kind: 'text', at: customerName, link: customerLink },
       {
         key: 'products',
         kind: 'text',
@@ -295,7 +296,12 @@ const DECLARED: readonly Declaration[] = [
     measures: [],
     orderby: 'total_spend',
     columns: [
-      { key: 'name', kind: 'text', orderby: 'name' },
+      {
+        key: 'name',
+        kind: 'text',
+        orderby: 'name',
+        link: (row) => customerPage(Number(row.user_id), String(row.email ?? '')),
+      },
       { key: 'username', kind: 'text', orderby: 'username' },
       { key: 'email', kind: 'text' },
       { key: 'date_last_active', kind: 'date', orderby: 'date_last_active' },
@@ -336,6 +342,11 @@ export function cell(row: Row, column: Column): unknown {
 function customerName(row: Row): string {
   const customer = info(row).customer as Row | undefined;
   return [customer?.first_name, customer?.last_name].filter(Boolean).join(' ');
+}
+
+function customerLink(row: Row): string | undefined {
+  const customer = info(row).customer as Row | undefined;
+  return customer && customerPage(Number(customer.user_id), String(customer.email ?? ''));
 }
 
 function variationName(row: Row): unknown {

@@ -43,4 +43,38 @@ export type Coupon = With<
   generated.Coupon,
   { date_created: string | null; date_expires: string | null; usage_limit: number | null }
 >;
+export type Customer = With<
+  generated.Customer,
+  {
+    date_created: string | null;
+    billing: Address;
+    shipping: Address;
+    meta_data: { key: string; value: unknown }[];
+  }
+>;
+
+/** A customer as reports know them, with an account or without. */
+export interface ReportedCustomer {
+  id: number;
+  /** 0 for a guest. */
+  user_id: number;
+  username: string;
+  name: string;
+  email: string;
+  country: string;
+  city: string;
+  state: string;
+  date_registered: string | null;
+  date_last_order: string | null;
+  orders_count: number;
+  total_spend: number;
+  avg_order_value: number;
+}
+
+export interface CustomerNote {
+  text: string;
+  author: string;
+  at: string;
+}
+
 export type Note = With<generated.Note, { actions: { id: number; label: string; url: string }[] }>;
