@@ -22,6 +22,7 @@ await import('./walks/analytics.mjs');
 await import('./walks/store.mjs');
 await import('./walks/lists.mjs');
 await import('./walks/customers.mjs');
+await import('./walks/everywhere.mjs');
 await import('./walks/shop.mjs');
 await import('./walks/media.mjs');
 await import('./walks/packages.mjs');

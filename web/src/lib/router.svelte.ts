@@ -1,6 +1,7 @@
 // The address is the state: every view has its own, and the back button works. Pages are loaded when
 // they are first opened.
 import type { Component } from 'svelte';
+import { unsaved } from './unsaved.svelte';
 
 export const BASE = '/portal';
 
@@ -22,7 +23,7 @@ class Location {
 
   constructor() {
     this.read();
-    addEventListener('popstate', () => this.read());
+    addEventListener('popstate', () => this.goBack());
     addEventListener('click', (event) => this.follow(event));
   }
 
@@ -30,6 +31,19 @@ class Location {
     const url = new URL(location.href);
     this.path = url.pathname.slice(BASE.length).replace(/\/$/, '') || '/';
     this.query = url.searchParams;
+  }
+
+  /** The browser has moved already: where somebody may want to stay, it is moved back first. */
+  private goBack(): void {
+    const target = location.pathname + location.search;
+    const own = this.path === '/' ? '/' : this.path;
+    if (target.split('?')[0] === BASE + own) return this.read();
+    const query = this.query.toString();
+    const isLeaving = unsaved.leave(() => {
+      if (location.pathname + location.search === target) this.read();
+      else this.move(target, false);
+    });
+    if (!isLeaving) history.pushState(null, '', BASE + own + (query ? `?${query}` : ''));
   }
 
   /** Links within the portal need no new document. */
@@ -53,7 +67,12 @@ class Location {
 
   /** Opens a path below the base. */
   go(path: string, isReplacement = false): void {
-    const target = BASE + path;
+    const isElsewhere = path.split('?')[0] !== this.path;
+    if (isElsewhere) unsaved.leave(() => this.move(BASE + path, isReplacement));
+    else this.move(BASE + path, isReplacement);
+  }
+
+  private move(target: string, isReplacement: boolean): void {
     if (isReplacement) history.replaceState(null, '', target);
     else history.pushState(null, '', target);
     const before = this.path;
@@ -84,6 +103,31 @@ function isInside(path: string): boolean {
 export const here = new Location();
 
 export const to = (path: string): string => BASE + path;
+
+/** When this address was loaded anew because a file of it was missing. */
+const RELOADED = 'reloaded';
+const RELOAD_MS = 30_000;
+const RETRY_MS = 400;
+
+/**
+ * Loads the page. A file that did not come is asked for once more. If it is still missing, the server
+ * has other files since an update: then the whole document is loaded anew, once.
+ */
+export async function loadPage(route: Route): ReturnType<Route['load']> {
+  try {
+    return await route.load();
+  } catch {
+    await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+  }
+  try {
+    return await route.load();
+  } catch (error) {
+    if (Date.now() - Number(sessionStorage.getItem(RELOADED) ?? 0) < RELOAD_MS) throw error;
+    sessionStorage.setItem(RELOADED, String(Date.now()));
+    location.reload();
+    return new Promise(() => undefined);
+  }
+}
 
 /** The first route that the path fits, with its variables. */
 export function find(

@@ -3,12 +3,17 @@ export interface Toast {
   id: number;
   text: string;
   isBad: boolean;
+  /** When it was said. */
+  at: number;
   undo?: () => Promise<unknown>;
 }
 
 const SHOWN_MS = 5000;
 /** Who wants to take something back needs time to see that. */
 const SHOWN_WITH_UNDO_MS = 10_000;
+
+/** What is said along with a change of the page. */
+const JUST_NOW_MS = 700;
 
 class Toasts {
   list = $state.raw<Toast[]>([]);
@@ -20,8 +25,16 @@ class Toasts {
     // way back stays: the same words may be about something else.
     const isKept = (toast: Toast) =>
       !toast.isBad && (toast.undo !== undefined || toast.text !== text);
-    this.list = [...this.list.filter(isKept), { id, text, isBad, ...(undo ? { undo } : {}) }];
+    this.list = [
+      ...this.list.filter(isKept),
+      { id, text, isBad, at: Date.now(), ...(undo ? { undo } : {}) },
+    ];
     setTimeout(() => this.drop(id), undo ? SHOWN_WITH_UNDO_MS : SHOWN_MS);
+  }
+
+  /** Another page is shown: what was said on the one before is over, unless it led here. */
+  turnPage(): void {
+    this.list = this.list.filter((toast) => Date.now() - toast.at < JUST_NOW_MS);
   }
 
   drop(id: number): void {

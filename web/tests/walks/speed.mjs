@@ -5,6 +5,8 @@ import { describe, test } from 'node:test';
 import { open, signIn, walk, world } from '../support.mjs';
 
 const FIRST_LOAD_BYTES_MAX = 200 * 1024;
+/** Of scripts, without what draws charts, which comes when the figures are there. */
+const SCRIPT_BYTES_MAX = 60 * 1024;
 
 describe('speed', () => {
   test('the first load is small, and the policy strict', (context) =>
@@ -27,6 +29,13 @@ describe('speed', () => {
           `the first load is ${Math.round(bytes / 1024)} KiB in ${files.length} files`,
         );
         assert.ok(bytes > 0 && bytes < FIRST_LOAD_BYTES_MAX, `${bytes} bytes`);
+        const isScript = (file) => /\.js$/.test(file.url()) && !/uPlot/i.test(file.url());
+        const script = files.reduce(
+          (sum, file, index) => sum + (isScript(file) ? sizes[index] : 0),
+          0,
+        );
+        context.diagnostic(`its scripts are ${Math.round(script / 1024)} KiB`);
+        assert.ok(script > 0 && script < SCRIPT_BYTES_MAX, `${script} bytes of scripts`);
         const policy = (await files[0].allHeaders())['content-security-policy'];
         assert.match(policy, /default-src 'none'/);
         assert.doesNotMatch(policy, /unsafe|\*/);

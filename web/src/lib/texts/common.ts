@@ -48,6 +48,8 @@ export const common = {
     register: 'Register an ISO',
     signOut: 'Sign out',
     account: 'Account',
+    search: 'Search',
+    unread: (notes: number) => `${notes} unread`,
     sections: {
       analytics: 'Analytics',
       store: 'Store',
@@ -92,6 +94,29 @@ export const common = {
         text: 'Every change is recorded in a tamper-evident audit log that you can verify.',
       },
     ] as const,
+  },
+  palette: {
+    title: 'Search',
+    hint: 'Search orders, customers, merchants and pages',
+    customer: 'Customer',
+    product: 'Product',
+    merchant: 'Merchant',
+    terminal: 'Terminal',
+    action: 'Create',
+    found: (hits: number) => (hits === 1 ? '1 result' : `${hits} results`),
+  },
+  shortcuts: {
+    title: 'Keyboard shortcuts',
+    palette: 'Search everything',
+    search: 'Search this list',
+    open: (page: string) => `Go to ${page}`,
+    help: 'Show shortcuts',
+  },
+  unsaved: {
+    title: 'Discard unsaved changes?',
+    text: 'Your changes on this page have not been saved.',
+    leave: 'Discard changes',
+    stay: 'Keep editing',
   },
   list: {
     filters: 'Filters',
