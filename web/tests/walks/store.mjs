@@ -218,29 +218,64 @@ describe('the store', () => {
       await call('DELETE', 'boardwalk/v1/plugins/ledger');
     }));
 
-  test('items are refunded and restocked after the consequences are shown', () =>
+  test('items are refunded with tax and shipping, restocked, marked, and the customer is told', () =>
     walk(async (page) => {
-      const orders = await call('GET', 'wc/v3/orders?status=completed&per_page=50');
-      const bought = orders.find((order) => order.line_items.length && !order.refunds.length);
+      const orders = await call('GET', 'wc/v3/orders?status=completed&per_page=100');
+      const bought = orders.find(
+        (order) =>
+          order.line_items.some(
+            (line) => line.quantity > 1 && !line.variation_id && Number(line.total_tax) > 0,
+          ) &&
+          Number(order.shipping_total) > 0 &&
+          !order.refunds.length,
+      );
+      const line = bought.line_items.find(
+        (one) => one.quantity > 1 && !one.variation_id && Number(one.total_tax) > 0,
+      );
+      const [parcel] = bought.shipping_lines;
       await open(page, `/store/orders/${bought.id}`);
       await page.getByRole('button', { name: 'Refund…' }).click();
       const dialog = page.getByRole('dialog');
-      await dialog
-        .getByLabel(/^Quantity of/)
-        .first()
-        .fill('1');
+      const units = dialog.getByLabel(`Quantity of ${line.name} to refund`);
+      // More than was bought is not to be had.
+      await units.fill(String(line.quantity + 5));
+      assert.equal(await units.inputValue(), String(line.quantity));
+      await units.fill('1');
+      await dialog.getByLabel(`Amount of ${parcel.method_title}`).fill(parcel.total);
+      await dialog.getByLabel('Note to the customer').fill('We are sorry about the chip.');
       await dialog.getByText(/This records a refund of/).waitFor();
       await isFitForEverybody(page, 'a refund');
       await dialog.getByRole('button', { name: /^Refund / }).click();
       await dialog.waitFor({ state: 'detached' });
-      await page.getByText('Refunded').first().waitFor();
+      await settled(page);
+      await page.getByText('1 refunded').waitFor();
+      await page.getByRole('cell', { name: 'Net total' }).waitFor();
+      await page.locator('.notes').getByText('We are sorry about the chip.').waitFor();
+      await isFitForEverybody(page, 'a refunded order');
+      const [refund] = await call('GET', `wc/v3/orders/${bought.id}/refunds`);
+      const cents = (text) => Math.round(Number(text) * 100);
+      const unit = Math.round(cents(line.total) / line.quantity);
+      const [back] = refund.line_items;
+      assert.deepEqual([back.quantity, -cents(back.total)], [-1, unit]);
+      assert.ok(cents(back.total_tax) < 0, 'its tax is given back');
+      assert.equal(
+        cents(refund.amount),
+        unit + cents(parcel.total) - cents(back.total_tax) + cents(parcel.total_tax),
+      );
+      const notes = await call('GET', `wc/v3/orders/${bought.id}/notes`);
+      assert.ok(notes.some((note) => note.customer_note && note.note.includes('the chip')));
+      // What was given back cannot be given back again.
+      await page.getByRole('button', { name: 'Refund…' }).click();
+      await units.fill(String(line.quantity));
+      assert.equal(await units.inputValue(), String(line.quantity - 1));
+      assert.ok(await dialog.getByLabel(`Amount of ${parcel.method_title}`).isDisabled());
     }));
 
   test('a refund of more than is left is refused', () =>
     walk(
       async (page) => {
         await open(page, '/store/orders?status=completed');
-        await page.locator('tbody a').nth(1).click();
+        await page.locator('tbody a[href*="/orders/"]').nth(1).click();
         await page.getByRole('button', { name: 'Refund…' }).click();
         await page.getByLabel('Custom amount').fill('999999');
         await page.getByRole('button', { name: /^Refund / }).click();
