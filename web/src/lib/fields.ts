@@ -24,6 +24,8 @@ export interface Field {
   options: { value: string; text: string }[];
   isRequired: boolean;
   rules: Rules;
+  /** Stands above it, where another part of a form begins. */
+  heading?: string;
   /** What a browser may fill in by itself. */
   autocomplete?: 'name' | 'organization' | 'email' | 'tel' | 'username' | 'new-password';
 }

@@ -155,28 +155,70 @@ describe('the store', () => {
       const add = page.getByRole('button', { name: `Add ${name}` });
       await add.click();
       await page.getByLabel(`Quantity of ${name}`).fill('2');
-      await page.getByText('$49.00 before tax').waitFor();
+      const sum = (of) => page.locator('.sums').getByText(of, { exact: true }).first();
+      await sum('$49.00').waitFor();
       await page.getByLabel('First name').fill('Ada');
       await page.getByLabel('E-mail').fill('not-mail');
       await page.getByRole('button', { name: 'Create order' }).click();
       await page.getByText('Check: E-mail').waitFor();
+      await settled(page);
       await isFitForEverybody(page, 'a new order');
-      await page.getByLabel('E-mail').fill('ada@example.org');
+      await page.getByLabel('E-mail').fill(`ada.${Date.now()}@example.org`);
+      await page.getByLabel('Country').selectOption('US');
+      await page.getByLabel('State').selectOption('NY');
+      await page.getByLabel('Postcode').fill('11226');
+      await page.getByLabel('Create an account').check();
+      await page.getByLabel('Coupon code').fill('no-such-code');
+      await page.getByRole('button', { name: 'Apply' }).click();
+      await page.getByText('no-such-code: There is no such coupon.').waitFor();
+      await page.getByRole('button', { name: 'Remove no-such-code' }).click();
+      await page.getByLabel('Coupon code').fill('welcome10');
+      await page.getByRole('button', { name: 'Apply' }).click();
+      await sum('−$4.90').waitFor();
+      await page
+        .getByLabel('Shipping', { exact: true })
+        .selectOption({ label: 'Standard parcel · $5.95' });
+      await settled(page);
+      const total = await page.locator('.sums dd').last().textContent();
       await page.getByRole('button', { name: 'Create order' }).click();
       await page.waitForURL(/orders\/\d+/);
       await page.getByRole('link', { name }).waitFor();
       const [product] = await call('GET', `wc/v3/products?search=${encodeURIComponent(name)}`);
       const order = await call('GET', `wc/v3/orders/${page.url().split('/').pop()}`);
       assert.deepEqual(
-        [
-          order.status,
-          order.billing.email,
-          order.line_items[0].quantity,
-          order.line_items[0].total,
-        ],
-        ['processing', 'ada@example.org', 2, '49.00'],
+        [order.status, order.line_items[0].quantity, order.coupon_lines[0].code],
+        ['pending', 2, 'welcome10'],
       );
-      assert.equal(product.stock_quantity, 3);
+      assert.equal(total.trim(), `$${order.total}`);
+      assert.equal(order.shipping_lines[0].method_title, 'Standard parcel');
+      const buyer = await call('GET', `wc/v3/customers/${order.customer_id}`);
+      assert.equal(buyer.billing.state, 'NY');
+      assert.equal(product.stock_quantity, 5);
+    }));
+
+  test('a known customer buys a variation, and more than there is cannot be sold', () =>
+    walk(async (page) => {
+      const [customer] = await call('GET', 'wc/v3/customers?per_page=1');
+      const [product] = await call('GET', 'wc/v3/products?type=variable&per_page=1');
+      await open(page, '/store/orders/new');
+      await page.getByLabel('Search by name').fill(product.name);
+      const add = page.getByRole('button', { name: `Add ${product.name} –` }).first();
+      await add.click();
+      await page.getByLabel(`Quantity of ${product.name}`).fill('99999');
+      await page.getByText(/There are only \d+ left/).waitFor();
+      assert.ok(await page.getByRole('button', { name: 'Create order' }).isDisabled());
+      await page.getByLabel(`Quantity of ${product.name}`).fill('1');
+      await page.getByRole('combobox', { name: 'Find a customer' }).fill(customer.email);
+      await page.getByRole('option', { name: customer.email }).click();
+      await page.getByRole('button', { name: 'Choose another' }).waitFor();
+      assert.equal(await page.getByLabel('City').inputValue(), customer.billing.city);
+      await settled(page);
+      await isFitForEverybody(page, 'an order of a known customer');
+      await page.getByRole('button', { name: 'Create order' }).click();
+      await page.waitForURL(/orders\/\d+/);
+      const order = await call('GET', `wc/v3/orders/${page.url().split('/').pop()}`);
+      assert.equal(order.customer_id, customer.id);
+      assert.ok(order.line_items[0].variation_id > 0);
     }));
 
   test('tasks of the setup lead to their pages', () =>
