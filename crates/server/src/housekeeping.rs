@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use admin::catalogue_feed;
 use commerce::products::sync;
-use db::outbox;
+use db::{Conn, outbox};
 use frame::Site;
 use onboarding::Platform;
 use onboarding::rows::idempotency;
@@ -24,7 +24,8 @@ const WORK_EVERY: Duration = Duration::from_secs(1);
 const PURGE_EVERY: Duration = Duration::from_hours(1);
 /// How long events can be read.
 const EVENTS_KEPT: Duration = Duration::from_hours(400 * 24);
-/// How late a scheduled post or product may appear, and a sale begin or end.
+/// How late a scheduled post or product may appear, a sale begin or end, and an unpaid order be
+/// cancelled.
 const PUBLISH_EVERY: Duration = Duration::from_secs(30);
 /// Signatures are refused long before: after a quarter of an hour.
 const NONCE_LIFE_S: i64 = 3_600;
@@ -127,6 +128,28 @@ async fn forget_carts(platform: &Platform) {
                 let error = error.report();
                 return tracing::warn!(error, "carts could not be forgotten");
             }
+        }
+    }
+}
+
+/// Cancels what buyers ordered and did not pay in time, until it is told to stop.
+pub(crate) async fn cancel_unpaid_orders(site: Arc<Site>, mut stop: watch::Receiver<bool>) {
+    while !*stop.borrow() {
+        let (own, now) = (Arc::clone(&site), site.clock().now());
+        let cancel = move |conn: &mut dyn Conn| storefront::sweep::cancel_unpaid(&own, conn, now);
+        match site.store().write(cancel).await {
+            Ok(0) => {}
+            Ok(count) => {
+                tracing::info!(count, "orders that were not paid in time were cancelled");
+                continue;
+            }
+            Err(error) => {
+                tracing::warn!(error = error.report(), "unpaid orders could not be cancelled");
+            }
+        }
+        tokio::select! {
+            () = tokio::time::sleep(PUBLISH_EVERY) => {}
+            _ = stop.changed() => break,
         }
     }
 }

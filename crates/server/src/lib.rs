@@ -196,6 +196,7 @@ fn keep(
     keepers.spawn(notes::run(Arc::clone(site), Arc::clone(facts), drained.clone()));
     keepers.spawn(housekeeping::run(Arc::clone(platform), drained.clone()));
     keepers.spawn(housekeeping::sweep_library(Arc::clone(site), drained.clone()));
+    keepers.spawn(housekeeping::cancel_unpaid_orders(Arc::clone(site), drained.clone()));
 }
 
 async fn bind(address: SocketAddr) -> Result<TcpListener> {

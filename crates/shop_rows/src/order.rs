@@ -145,6 +145,11 @@ statements! {
     ORDERS_COUNT_SINCE =
         "SELECT COUNT(*) FROM orders
          WHERE site_id = $1 AND created_us >= $2 AND status NOT IN ('auto-draft', 'trash')";
+    ORDERS_UNPAID =
+        "SELECT order_id FROM orders
+         WHERE site_id = $1 AND kind = 'order' AND status = 'pending' AND created_us > $2
+           AND created_us <= $3 AND modified_us <= $3 AND created_via IN ('checkout', 'store-api')
+         ORDER BY created_us LIMIT $4";
     ORDERS_DETACH_CUSTOMER =
         "UPDATE orders SET customer_id = 0
          WHERE site_id = $1 AND customer_id = $2 AND customer_id <> 0";
@@ -216,6 +221,17 @@ pub fn update(conn: &mut dyn Conn, order: &OrderRow) -> Result<bool> {
 pub fn delete(conn: &mut dyn Conn, order_id: i64) -> Result<bool> {
     item::delete_of(conn, order_id)?;
     Ok(conn.execute(&ORDER_DELETE, &[SITE.into(), order_id.into()])? == 1)
+}
+
+/// Orders that a checkout made in this span, that wait for their payment, and that nobody has
+/// changed since its end; the oldest first.
+pub fn unpaid(
+    conn: &mut dyn Conn,
+    (from, until): (Timestamp, Timestamp),
+    limit: i64,
+) -> Result<Vec<i64>> {
+    let params = [SITE.into(), from.into(), until.into(), limit.into()];
+    conn.rows(&ORDERS_UNPAID, &params, |row| row.get(0))
 }
 
 /// The order or refund without its lines.

@@ -1,9 +1,13 @@
 //! Forgetting what buyers left behind: carts that expired, the drafts of their checkouts, and the
-//! stock that these held.
+//! stock that these held. Orders that were not paid in time are cancelled.
 
+use commerce::orders::place;
+use contract::rest::{Params, Sources};
 use db::Conn;
+use frame::Site;
 use shop_rows::{cart, order, payment, sandbox_payment, stock_hold};
-use types::{Result, Timestamp};
+use site_rows::user::UserRow;
+use types::{Error, Result, Timestamp};
 
 /// Carts kept at most. **However many strangers fill, the table grows no further**: those that
 /// would expire first go first.
@@ -32,6 +36,13 @@ pub fn sweep_beyond(conn: &mut dyn Conn, now: Timestamp, most: i64) -> Result<us
         cart::delete(conn, &row.cart_key)?;
     }
     Ok(due.len())
+}
+
+/// Cancels a batch of orders that were not paid in time, and returns how many those were.
+pub fn cancel_unpaid(site: &Site, conn: &mut dyn Conn, now: Timestamp) -> Result<usize> {
+    let params = Params::unchecked(Sources::default());
+    let cancelled = site.call_by(conn, UserRow::default(), params, now, place::cancel_unpaid)?;
+    cancelled.map_err(|refusal| Error::internal(refusal.message.into_owned()))
 }
 
 /// Deletes the order if it is still a draft; nobody was ever told of it.

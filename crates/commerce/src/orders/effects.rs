@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use shop_rows::customer_lookup::{self, CustomerLookupRow};
 use shop_rows::order::ItemKind;
 use shop_rows::order_note::{self, OrderNoteRow};
-use shop_rows::{coupon as coupon_store, customer, product};
+use shop_rows::{coupon as coupon_store, customer, product, stock_hold};
 use site_rows::user::{self, UserRow};
 use types::{Amount, Result};
 
@@ -132,6 +132,7 @@ pub(super) fn append_event(call: &mut Call<'_>, kind: &'static str, order: &Orde
 /// Brings everything that follows from the order up to date with it.
 pub(super) fn settle(call: &mut Call<'_>, order: &mut Order, before: &Before) -> Result<()> {
     settle_stock(call, order, before)?;
+    settle_hold(call, order)?;
     settle_sales(call, order)?;
     settle_coupons(call, order)?;
     downloads::settle(call, order)?;
@@ -142,6 +143,7 @@ pub(super) fn settle(call: &mut Call<'_>, order: &mut Order, before: &Before) ->
 /// Takes back what was counted for an order that goes away for good. Goods that were sold stay
 /// sold.
 pub(super) fn release(call: &mut Call<'_>, order: &mut Order) -> Result<()> {
+    stock_hold::release(call.conn()?, order.id())?;
     change_sales(call, order, None)?;
     change_coupons(call, order, None)?;
     downloads::release(call, order.id())
@@ -192,6 +194,14 @@ fn settle_stock(call: &mut Call<'_>, order: &mut Order, before: &Before) -> Resu
         order.notes.push(note_row(call, id, text));
     }
     Ok(())
+}
+
+/// What waits for nothing holds no stock: it has it, or gave it up.
+fn settle_hold(call: &mut Call<'_>, order: &Order) -> Result<()> {
+    if matches!(&*order.row.status, status::PENDING | status::CHECKOUT_DRAFT) {
+        return Ok(());
+    }
+    stock_hold::release(call.conn()?, order.id())
 }
 
 fn reduced(line: &Line) -> Amount {

@@ -1,9 +1,10 @@
 //! Orders that buyers make themselves: a draft while something is missing, then the order.
 
 use contract::rest::Stop;
-use frame::Call;
+use frame::{Call, Options};
 use serde_json::json;
-use shop_rows::order::OrderKind;
+use shop_rows::order::{self, OrderKind};
+use types::Timestamp;
 
 use super::effects::{self, Before};
 use super::record::Order;
@@ -52,7 +53,7 @@ pub fn place(
     Ok(order)
 }
 
-/// Takes a payment of an order that is there already.
+/// Gives an order that is there already the status that follows from a payment, or from none.
 pub fn pay(call: &mut Call<'_>, mut order: Order, to: &str) -> Result<Order, Stop> {
     let before = Before::same(&order);
     order.row.modified = moments::now(call);
@@ -62,6 +63,42 @@ pub fn pay(call: &mut Call<'_>, mut order: Order, to: &str) -> Result<Order, Sto
     effects::append_event(call, "order.updated", &order)?;
     Ok(order)
 }
+
+/// Cancels a batch of orders of the checkout that nobody paid for as long as the shop holds their
+/// stock, and returns how many those were. A shop that does not count its stock, or holds it
+/// without an end, keeps them; so it does with those of times long past.
+pub fn cancel_unpaid(call: &mut Call<'_>) -> Result<usize, Stop> {
+    let minutes = hold_minutes(call.options());
+    if minutes == 0 || !call.options().is_on("woocommerce_manage_stock") {
+        return Ok(0);
+    }
+    let ago = |minutes: u64| {
+        let micros = i64::try_from(minutes).unwrap_or(i64::MAX).saturating_mul(60_000_000);
+        Timestamp::from_micros(call.now().as_micros().saturating_sub(micros))
+    };
+    let span = (ago(2 * HOLD_MINUTES_MAX), ago(minutes));
+    let due = order::unpaid(call.conn()?, span, UNPAID_BATCH)?;
+    for id in &due {
+        let Some(order) = Order::get(call.conn()?, *id, OrderKind::Order)? else { continue };
+        effects::note(call, *id, String::from(NOT_PAID_IN_TIME))?;
+        pay(call, order, status::CANCELLED)?;
+    }
+    Ok(due.len())
+}
+
+/// Orders that are cancelled in one transaction.
+const UNPAID_BATCH: i64 = 50;
+const NOT_PAID_IN_TIME: &str =
+    "The order was not paid in time. It was cancelled, and its stock is for sale again.";
+
+/// How long the stock of an unpaid order is held, in minutes; 0 for no end.
+pub fn hold_minutes(options: &Options) -> u64 {
+    let minutes = options.text("woocommerce_hold_stock_minutes").parse::<u64>();
+    minutes.unwrap_or_default().min(HOLD_MINUTES_MAX)
+}
+
+/// How long an unpaid order holds its stock at most.
+const HOLD_MINUTES_MAX: u64 = 60 * 24 * 31;
 
 /// Whether the order waits for a payment. **A draft does not**: it becomes an order by a checkout,
 /// which looks at prices, coupons, shipping and stock again.

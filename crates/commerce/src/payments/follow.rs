@@ -5,7 +5,6 @@ use contract::rest::Stop;
 use frame::Call;
 use shop_rows::order::OrderKind;
 use shop_rows::payment::{self, PaymentRow};
-use shop_rows::stock_hold;
 
 use super::refund;
 use super::state::{self, State};
@@ -25,7 +24,7 @@ pub(super) fn follow(
     let is_captured = state::is_captured(after) && !state::is_captured(before);
     let (was, is) = (state::of(before), state::of(after));
     let order = if is_captured { captured(call, order, after)? } else { order };
-    let order = match is {
+    match is {
         State::Disputed if was != is || is_captured => disputed(call, order, after, reason)?,
         State::Authorised if was != is => authorised(call, order, after)?,
         State::Declined if was != is => declined(call, order, after, reason)?,
@@ -34,10 +33,6 @@ pub(super) fn follow(
     };
     if after.captured > before.captured {
         refund::settle_early(call, before, after)?;
-    }
-    // What waits for nothing holds no stock: it has it, or gave it up.
-    if order.row.status != status::PENDING {
-        stock_hold::release(call.conn()?, order.id())?;
     }
     Ok(())
 }

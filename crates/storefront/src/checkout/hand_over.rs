@@ -4,16 +4,13 @@
 use std::time::Duration;
 
 use commerce::gateways::{Offered, hosted};
-use commerce::orders::{Order, pay_path};
+use commerce::orders::{Order, pay_path, place};
 use commerce::payments;
 use contract::rest::Stop;
 use frame::{Call, Visit};
 use shop_rows::order::ItemKind;
 use shop_rows::stock_hold;
 use types::Amount;
-
-/// How long an unpaid order holds its stock at most.
-const HOLD_MINUTES_MAX: u64 = 60 * 24 * 31;
 
 /// The goods whose stock is counted, with the pieces that the order has of each.
 pub(super) fn counted_pieces(
@@ -40,7 +37,6 @@ pub(super) fn address(
     method: Option<&Offered>,
 ) -> Result<String, Stop> {
     let Some(method) = method.filter(|method| hosted::is_hosted(&method.id)) else {
-        stock_hold::release(call.conn()?, order.id())?;
         return Ok(received(call.visit, order));
     };
     hold(call, order)?;
@@ -50,8 +46,7 @@ pub(super) fn address(
 }
 
 fn hold(call: &mut Call<'_>, order: &Order) -> Result<(), Stop> {
-    let minutes = call.options().text("woocommerce_hold_stock_minutes").parse::<u64>();
-    let minutes = minutes.unwrap_or_default().min(HOLD_MINUTES_MAX);
+    let minutes = place::hold_minutes(call.options());
     if minutes == 0 || order.details.stock_reduced {
         return Ok(stock_hold::release(call.conn()?, order.id())?);
     }

@@ -1,6 +1,8 @@
 //! Payments at a gateway with a page of its own: from the checkout over the gateway's page to its
 //! reports, and back by refunds. The sandbox's own gateway is the other side.
 
+mod unpaid;
+
 use std::time::Duration;
 
 use db::background_job;
