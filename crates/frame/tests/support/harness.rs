@@ -309,7 +309,8 @@ impl TestSite {
     }
 }
 
-fn understood(response: frame::Response) -> Answer {
+/// The answer that a response is.
+pub(crate) fn understood(response: frame::Response) -> Answer {
     let bytes = match &response.payload {
         Payload::Bytes(bytes) => bytes.clone(),
         Payload::Plain(document) | Payload::Gzip(document) => document.plain.clone(),
@@ -324,7 +325,13 @@ fn understood(response: frame::Response) -> Answer {
     }
 }
 
-fn request(method: &str, path: &str, headers: Vec<(String, String)>, body: Vec<u8>) -> Request {
+/// A request that comes from elsewhere.
+pub(crate) fn request(
+    method: &str,
+    path: &str,
+    headers: Vec<(String, String)>,
+    body: Vec<u8>,
+) -> Request {
     let (path, query_text) = path.split_once('?').unwrap_or((path, ""));
     Request {
         method: method.to_owned(),

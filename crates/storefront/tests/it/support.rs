@@ -4,14 +4,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use db::background_job::{self, Ending};
+use frame::Site;
 use frame::jobs::{JobCx, JobKind, Running};
 use frame::options::Tables;
-use frame::{Client, Request, Site};
 use serde_json::{Value, json};
 use types::Timestamp;
 
 use super::super::DATABASE;
-use super::harness::{Plan, TestSite};
+use super::harness::{Plan, TestSite, request, understood};
 
 pub(crate) use super::harness::{ADMIN, Answer, NOBODY, now};
 
@@ -165,27 +165,25 @@ pub(crate) fn order_body(method: &str, email: &str) -> Value {
     })
 }
 
-/// Asks from a thread of its own, which the harness cannot.
+/// Orders from a thread of its own, which the harness cannot.
 pub(crate) fn ask_alone(site: &Arc<Site>, path: &str, token: &str, body: &Value) -> (u16, Value) {
-    let headers = [("cart-token", token), ("content-type", "application/json")];
-    let request = Request {
-        method: String::from("POST"),
-        path: format!("{STORE}{path}"),
-        url_path: format!("/wp-json{STORE}{path}"),
-        query_text: String::new(),
-        query: Request::decode_query(""),
-        headers: headers.map(|(name, value)| (name.to_owned(), value.to_owned())).into(),
-        body: body.to_string().into_bytes(),
-        upload: None,
-        secure: false,
-        encrypted_here: false,
-        host: String::from("shop.example"),
-        client: Client { address: "192.0.2.9".parse().unwrap(), throttled: true, local: false },
-    };
+    let headers = vec![(String::from("cart-token"), token.to_owned())];
+    let answer = ask_from([192, 0, 2, 9], site, ("POST", &format!("{STORE}{path}")), headers, body);
+    (answer.status, answer.json)
+}
+
+/// Asks from a thread and an address of its own.
+pub(crate) fn ask_from(
+    address: [u8; 4],
+    site: &Arc<Site>,
+    (method, path): (&str, &str),
+    mut headers: Vec<(String, String)>,
+    body: &Value,
+) -> Answer {
+    headers.push((String::from("content-type"), String::from("application/json")));
+    let bytes = if body.is_null() { Vec::new() } else { body.to_string().into_bytes() };
+    let mut request = request(method, path, headers, bytes);
+    request.client.address = address.into();
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-    let response = runtime.block_on(site.answer(request));
-    let frame::Payload::Bytes(bytes) = response.payload else {
-        return (response.status, json!({}));
-    };
-    (response.status, serde_json::from_slice(&bytes).unwrap())
+    understood(runtime.block_on(site.answer(request)))
 }
