@@ -127,6 +127,11 @@ fn pipedream() {
 }
 
 #[test]
+fn store_sdk() {
+    session("node", "store-sdk.mjs", Transport::Http);
+}
+
+#[test]
 fn model_context_protocol() {
     session("node", "mcp.mjs", Transport::Http);
 }
