@@ -42,7 +42,9 @@ impl Ledger<'_> {
         let orders = all(self.shop, "/wc/v3/orders");
         self.check_stock(&orders);
         self.check_coupons(&orders);
-        orders.iter().for_each(|order| self.check_money(order));
+        for order in &orders {
+            self.check_money(order);
+        }
     }
 
     /// When everybody is gone, nothing is kept for them.
@@ -93,9 +95,13 @@ impl Ledger<'_> {
         if !list(&order["refunds"]).is_empty() {
             // The quantities of refunds are below zero.
             let refunds = all(self.shop, &format!("/wc/v3/orders/{}/refunds", order["id"]));
-            refunds.iter().for_each(|refund| add(&refund["line_items"]));
+            for refund in &refunds {
+                add(&refund["line_items"]);
+            }
         }
-        kept.values_mut().for_each(|count| *count = (*count).max(0));
+        for count in kept.values_mut() {
+            *count = (*count).max(0);
+        }
         kept
     }
 
@@ -113,7 +119,9 @@ impl Ledger<'_> {
             assert_eq!(coupon["usage_count"], uses, "{code}");
             assert!(limit.is_none_or(|limit| uses <= limit), "{code} was used {uses} times");
             let mut by: HashMap<&Value, i64> = HashMap::new();
-            with.iter().for_each(|order| *by.entry(&order["billing"]["email"]).or_default() += 1);
+            for order in &with {
+                *by.entry(&order["billing"]["email"]).or_default() += 1;
+            }
             let most = by.values().copied().max().unwrap_or_default();
             assert!(limit.is_some() || most <= USES_EACH, "{code}: {by:?}");
         }
