@@ -29,7 +29,7 @@ pub mod privacy;
 pub mod products;
 mod reports;
 pub mod resource;
-mod reviews;
+pub mod reviews;
 mod routes;
 mod setting_types;
 mod settings;

@@ -3,6 +3,7 @@
 
 mod bundle;
 mod item;
+mod leave;
 mod write;
 
 use contract::rest::route::Route;
@@ -21,6 +22,7 @@ use crate::common::version::Version;
 use crate::resource::{self, Act, DeletionReply, Listed, Resource, Rights};
 
 pub(crate) use self::bundle::reviews;
+pub use self::leave::{has_stars, leave, takes_reviews};
 
 const PATH: &str = "/products/reviews";
 const PATH_BELOW: &str = r"/products/(?P<product_id>[\d]+)/reviews";

@@ -8,6 +8,7 @@
 
 mod account;
 mod address_form;
+mod ajax;
 mod cart;
 mod catalogue;
 mod checkout;
@@ -18,6 +19,7 @@ mod path;
 mod product;
 mod product_form;
 mod reminder;
+mod reviews;
 mod sandbox;
 mod shop_request;
 mod trail;
@@ -30,7 +32,7 @@ use frame::{Request, Site};
 use shop_rows::attribute;
 use types::Error;
 
-use self::path::{ADD_TO_CART, DOWNLOAD, ShopPath};
+use self::path::{ADD_TO_CART, AJAX, DOWNLOAD, ShopPath};
 use self::shop_request::ShopRequest;
 
 /// Whether a request with this method and path may be for a page, of the shop or of the site.
@@ -94,6 +96,10 @@ async fn answer(
     if matches!(path, ShopPath::List(_)) && request.query.contains_key(DOWNLOAD) {
         return if request.method == "GET" { shop.download().await } else { Ok(None) };
     }
+    if let (ShopPath::List(_), Some(wanted)) = (path, request.query_parameter(AJAX)) {
+        let answer = shop.ajax(wanted).await;
+        return Ok(Some(shop.dressed(answer)));
+    }
     // A link changes nothing: it leads to the product, whose form does.
     let linked = request.query_parameter(ADD_TO_CART).and_then(|id| id.parse::<i64>().ok());
     if let (ShopPath::List(_), Some(id)) = (path, linked) {
@@ -109,6 +115,7 @@ async fn answer(
         },
         ShopPath::Checkout(rest) => shop.checkout_at(rest).await?,
         ShopPath::Account(rest) => shop.account(rest).await?,
+        ShopPath::Review => shop.review_posted().await?,
         ShopPath::Sandbox(session) => shop.sandbox_gateway(session).await?,
     };
     Ok(answer.map(|answer| shop.dressed(answer)))

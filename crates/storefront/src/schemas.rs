@@ -80,7 +80,7 @@ fn field(line: &str, below: &[&str], level: usize) -> Option<(String, Schema)> {
         "array<object>" => Schema::list(inner()),
         list if list.starts_with("array<") => {
             let item = list.trim_start_matches("array<").trim_end_matches('>');
-            Schema::list(Schema::typed(item))
+            Schema::list(Schema::typed(item).about(about).context(CONTEXTS).readonly())
         }
         kinds if kinds.contains('|') => {
             let kinds = kinds.split('|').filter(|kind| !kind.is_empty());

@@ -47,9 +47,19 @@ pub(super) fn create(
     fields: &Fields,
     product_id: i64,
 ) -> Result<ReviewRow, Stop> {
+    create_as(call, fields, product_id, APPROVED)
+}
+
+/// Makes a review that has this status, unless the request says otherwise.
+pub(super) fn create_as(
+    call: &mut Call<'_>,
+    fields: &Fields,
+    product_id: i64,
+    status: &str,
+) -> Result<ReviewRow, Stop> {
     let blank = ReviewRow {
         product_id,
-        status: APPROVED.to_owned(),
+        status: status.to_owned(),
         created: moments::now(call),
         ..ReviewRow::default()
     };

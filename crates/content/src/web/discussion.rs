@@ -91,7 +91,7 @@ const COOKIES: [&str; 3] = ["comment_author", "comment_author_email", "comment_a
 
 impl PageRequest<'_> {
     /// What this browser was asked to remember.
-    pub(super) fn commenter(&self) -> Commenter {
+    pub fn commenter(&self) -> Commenter {
         let [name, email, url] = COOKIES.map(|name| {
             let value = cookies::get(self.request, name).unwrap_or_default();
             clean::text_field(&form::percent_decode(value))
@@ -100,7 +100,7 @@ impl PageRequest<'_> {
     }
 
     /// Lets the browser remember who commented, if they want that; else it forgets them.
-    fn remember(&self, answer: &mut WebAnswer) {
+    pub fn remember(&self, answer: &mut WebAnswer) {
         let fields = self.form();
         let is_wanted = fields.has("wp-comment-cookies-consent");
         for (name, field) in COOKIES.iter().zip(["author", "email", "url"]) {

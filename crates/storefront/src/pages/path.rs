@@ -13,11 +13,14 @@ pub(super) const SHOP: &str = "/shop";
 pub(super) const CART: &str = "/cart";
 pub(super) const CHECKOUT: &str = "/checkout";
 pub(super) const ACCOUNT: &str = "/my-account";
+pub(super) const REVIEW: &str = "/wp-comments-post.php";
 /// Parameters that lists of products know.
 const OF_LISTS: &[&str] = &["orderby"];
 const SANDBOX_ROOT: &str = crate::sandbox_gateway::PAGES;
 /// The parameter of links, and the button of forms, that put a product into the cart.
 pub(super) const ADD_TO_CART: &str = "add-to-cart";
+/// The parameter by which scripts of themes ask for something of the cart.
+pub(super) const AJAX: &str = "wc-ajax";
 /// The parameter of the address of a download.
 pub(super) const DOWNLOAD: &str = "download_file";
 /// Parts of the path of something that the site's own pages show.
@@ -35,6 +38,8 @@ pub(super) enum ShopPath<'a> {
     /// With what stands behind the checkout's own path.
     Checkout(&'a str),
     Account(&'a str),
+    /// Where the form below a product, or below a post of the site, is sent.
+    Review,
     /// The page of the sandbox's own gateway, with the session that it is for.
     Sandbox(&'a str),
 }
@@ -90,8 +95,10 @@ impl<'a> ShopPath<'a> {
             return (!session.is_empty() && !session.contains('/'))
                 .then_some(Self::Sandbox(session));
         }
-        if bare == CART {
-            return Some(Self::Cart);
+        match bare {
+            CART => return Some(Self::Cart),
+            REVIEW => return Some(Self::Review),
+            _ => {}
         }
         let of_buyer = below(bare, CHECKOUT)
             .map(Self::Checkout)
@@ -124,7 +131,7 @@ impl<'a> ShopPath<'a> {
 
     /// The page that the request asks for, if it is one of the shop's. Unless the shop is on the
     /// front page, that is the shop's only for a search among products, or for a link to put one
-    /// into the cart or to download a file.
+    /// into the cart, to download a file, or of a theme's script.
     pub(super) fn for_request(self, request: &Request, is_shop_front: bool) -> Option<Self> {
         let Self::List(Listing { of: ListOf::Search, page }) = self else { return Some(self) };
         if request.query_parameter("taxonomy") == Some(SHIPPING_CLASS)
@@ -135,7 +142,8 @@ impl<'a> ShopPath<'a> {
         }
         let is_search = request.query.contains_key("s")
             && request.query_parameter("post_type") == Some("product");
-        let is_link = [ADD_TO_CART, DOWNLOAD].iter().any(|name| request.query.contains_key(*name));
+        let is_link =
+            [ADD_TO_CART, DOWNLOAD, AJAX].iter().any(|name| request.query.contains_key(*name));
         if is_search || is_link {
             return Some(self);
         }
@@ -197,6 +205,7 @@ mod tests {
             ("/product/", None),
             ("/cart/", Some(ShopPath::Cart)),
             ("/cart/more/", list(valued("cart", "more"), 1)),
+            ("/wp-comments-post.php", Some(ShopPath::Review)),
             ("/checkout/", Some(ShopPath::Checkout(""))),
             ("/checkout/order-pay/7/", Some(ShopPath::Checkout("order-pay/7"))),
             ("/my-account/orders/", Some(ShopPath::Account("orders"))),

@@ -4,7 +4,7 @@
 //! that another site's page would fill is not the reader's, whose cookie stays at home.
 
 use askama::Template;
-use content::pages::{Masthead, Policy, rendered};
+use content::pages::{Commenter, Masthead, Policy, rendered};
 use content::web::{Fields, WebAnswer, encoded, link_json};
 use contract::rest::Verb;
 use frame::Call;
@@ -15,6 +15,7 @@ use types::Result;
 use super::linked_data;
 use super::path::CART;
 use super::product_form::{self, BuyForm};
+use super::reviews::{ReviewForm, ReviewView, reviews_of};
 use super::shop_request::ShopRequest;
 use super::trail;
 use super::values::{Picture, Price, Target, flag, list, number, plain_text, price, settled, text};
@@ -50,6 +51,9 @@ struct ProductPage<'a> {
     attributes: Vec<(String, String)>,
     form: BuyForm,
     error: &'a str,
+    reviews: &'a [ReviewView],
+    review_form: Option<ReviewForm>,
+    commenter: Commenter,
 }
 
 /// A product with what its page needs besides.
@@ -57,6 +61,8 @@ struct Parts {
     product: Value,
     members: Vec<Value>,
     trail: Vec<Target>,
+    reviews: Vec<ReviewView>,
+    review_form: Option<ReviewForm>,
 }
 
 impl ShopRequest<'_> {
@@ -107,7 +113,7 @@ impl ShopRequest<'_> {
     }
 
     fn product_page(&self, parts: &Parts, typed: &Fields, error: &str) -> WebAnswer {
-        let Parts { product, members, trail } = parts;
+        let Parts { product, members, trail, reviews, review_form } = parts;
         let names = &self.page.site.settings().names;
         let (id, permalink) = (number(product, "id"), text(product, "permalink"));
         let json = self.visit.rest(&format!("/{}/product/{id}", names.content));
@@ -143,6 +149,9 @@ impl ShopRequest<'_> {
             attributes: attributes(product),
             form: BuyForm::of(product, members, typed),
             error,
+            reviews,
+            review_form: *review_form,
+            commenter: self.page.commenter(),
         };
         let mut answer = self.page.open_page(KIND, Policy::Post, rendered(&page));
         link_json(&mut answer.headers, &json);
@@ -152,7 +161,7 @@ impl ShopRequest<'_> {
 
 fn parts(call: &mut Call<'_>, slug: &str) -> Result<Option<Parts>, contract::rest::Stop> {
     let row = shop_rows::product::find_by_slug(call.conn()?, slug)?;
-    let Some(product) = products::shown(call, row.into_iter().collect())?.pop() else {
+    let Some(product) = products::shown(call, row.clone().into_iter().collect())?.pop() else {
         return Ok(None);
     };
     let ids: Vec<i64> =
@@ -164,7 +173,8 @@ fn parts(call: &mut Call<'_>, slug: &str) -> Result<Option<Parts>, contract::res
         text: plain_text(&product, "name"),
         href: text(&product, "permalink").to_owned(),
     });
-    Ok(Some(Parts { product, members, trail }))
+    let (reviews, review_form) = reviews_of(call, row)?;
+    Ok(Some(Parts { product, members, trail, reviews, review_form }))
 }
 
 fn summary(product: &Value) -> String {

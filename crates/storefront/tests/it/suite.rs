@@ -15,5 +15,6 @@ mod payments;
 mod products;
 mod races;
 mod reminders;
+mod review_pages;
 mod shop_pages;
 mod support;

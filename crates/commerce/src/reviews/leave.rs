@@ -1,0 +1,73 @@
+//! Reviews that buyers leave on the page of a product. **Whoever is signed in in that browser is not
+//! looked at**: it is nobody's word but the form's, and it is shown once somebody approved it, unless
+//! the shop wants it otherwise.
+
+use contract::rest::{Refusal, Stop};
+use frame::{Call, Options};
+use shop_rows::review::{self, ReviewFilter};
+
+use super::write::{self, CURRENT};
+use super::{APPROVED, HOLD};
+use crate::products::ProductRecord;
+
+/// Whether strangers may say something about the product.
+pub fn takes_reviews(options: &Options, product: &ProductRecord) -> bool {
+    options.is_on("woocommerce_enable_reviews")
+        && product.details.reviews_allowed
+        && product.details.plain.post_password.is_empty()
+        && !options.is_on("comment_registration")
+        && !options.is_on("woocommerce_review_rating_verification_required")
+}
+
+/// Whether reviews have stars.
+pub fn has_stars(options: &Options) -> bool {
+    options.is_on("woocommerce_enable_review_rating")
+}
+
+fn refused(code: &'static str, message: &'static str) -> Stop {
+    Refusal::new(400, code, message).into()
+}
+
+/// Stores the review that the request brings, and returns whether it is shown already.
+pub fn leave(call: &mut Call<'_>, product: &ProductRecord) -> Result<bool, Stop> {
+    if !takes_reviews(call.options(), product) {
+        let message = "This product takes no reviews.";
+        return Err(Refusal::new(403, "comment_closed", message).into());
+    }
+    let text = |name: &str| call.params.text(name).unwrap_or_default().trim();
+    let is_nameless = text("reviewer").is_empty() || text("reviewer_email").is_empty();
+    if is_nameless && call.options().is_on("require_name_email") {
+        return Err(refused("require_name_email", "Enter your name and your e-mail address."));
+    }
+    let is_unrated = call.params.int("rating").is_none_or(|stars| stars < 1);
+    let needs_stars = call.options().is_on("woocommerce_review_rating_required");
+    if has_stars(call.options()) && needs_stars && is_unrated {
+        return Err(refused("require_rating", "Select a rating."));
+    }
+    let status = first_status(call)?;
+    let row = write::create_as(call, &CURRENT, product.row.product_id, status)?;
+    Ok(row.status == APPROVED)
+}
+
+/// What is said by people whom the shop knows, and leads nowhere, is shown at once.
+fn first_status(call: &mut Call<'_>) -> Result<&'static str, Stop> {
+    let text = |name: &str| call.params.text(name).unwrap_or_default().trim().to_owned();
+    let (name, email) = (text("reviewer"), text("reviewer_email"));
+    if call.options().is_on("comment_moderation") || text("review").contains("://") {
+        return Ok(HOLD);
+    }
+    if !call.options().is_on("comment_previously_approved") {
+        return Ok(APPROVED);
+    }
+    if email.is_empty() {
+        return Ok(HOLD);
+    }
+    let known = ReviewFilter {
+        statuses: vec![APPROVED.to_owned()],
+        email: Some(email),
+        ..ReviewFilter::default()
+    };
+    let (rows, _) = review::list(call.conn()?, &known)?;
+    let is_known = rows.iter().any(|row| row.reviewer == name);
+    Ok(if is_known { APPROVED } else { HOLD })
+}
