@@ -35,6 +35,8 @@ enum Subject {
     Import,
     /// Latency of reads and onboardings beside a caller who keeps 60 connections busy
     Greedy,
+    /// A buyer's requests to the Store API, in shops of growing size
+    Storefront,
     /// Questions to the facts of reports, beside plain loops and DuckDB
     Reports,
 }
@@ -45,6 +47,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         Subject::Rest => "rest",
         Subject::Import => "import",
         Subject::Greedy => "greedy",
+        Subject::Storefront => "storefront",
         Subject::Reports => return crate::reports::run(options.quick),
     };
     Tool::Postgres.ensure()?;

@@ -7,7 +7,8 @@
 //! in [`bare`]. **A missed target is a result, not a failure**: the exit status tells only whether
 //! the measuring went well. The REST interface is measured in [`rest`], beside a bare server;
 //! the import of orders in [`import`], beside a bare loop that inserts the same rows; what others
-//! wait for beside a greedy caller in [`greedy`].
+//! wait for beside a greedy caller in [`greedy`]; a buyer's requests in [`storefront`], in shops of
+//! growing size.
 
 #![expect(
     clippy::print_stdout,
@@ -26,6 +27,7 @@ mod request;
 mod rest;
 mod rows;
 mod statistics;
+mod storefront;
 mod subject;
 
 use std::path::{Path, PathBuf};
@@ -68,6 +70,7 @@ enum Subject {
     Rest,
     Import,
     Greedy,
+    Storefront,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -136,6 +139,7 @@ fn run(options: &Options) -> Result<()> {
         Subject::Rest => rest::run(options, program, output),
         Subject::Import => import::run(options, program, output),
         Subject::Greedy => greedy::run(options, program, output),
+        Subject::Storefront => storefront::run(options, program, output),
     }
 }
 

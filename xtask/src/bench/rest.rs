@@ -11,7 +11,8 @@ mod cases;
 mod clients;
 mod report;
 
-pub(crate) use self::bare_server::serve as serve_bare;
+pub(crate) use self::bare_server::{BareServer, serve as serve_bare};
+pub(crate) use self::cases::base64;
 
 use std::path::Path;
 use std::time::Duration;
@@ -19,7 +20,6 @@ use std::time::Duration;
 use anyhow::{Context as _, Result};
 use testkit::postgres::Cluster;
 
-use self::bare_server::BareServer;
 use self::cases::{Case, Scene};
 use self::clients::{Clients, Outcome};
 use crate::processes;

@@ -151,7 +151,7 @@ fn batch() -> String {
     json!({ "requests": (1..=BATCH_ITEMS).map(item).collect::<Vec<_>>() }).to_string()
 }
 
-fn base64(text: &str) -> String {
+pub(crate) fn base64(text: &str) -> String {
     const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let letter = |bits: u32| {
         let index = usize::try_from(bits & 63).unwrap_or_default();
