@@ -4,7 +4,7 @@
 
 use contract::rest::args::Checker;
 use contract::rest::route::{CREATE, READ, Route, Verb};
-use contract::rest::{Args, Fault, Refusal, Reply, Schema, Stop, Treatment, clean};
+use contract::rest::{Args, ParamError, Refusal, Reply, Schema, Stop, Treatment, clean};
 use frame::action::{read, write};
 use frame::auth::nonce;
 use frame::mail::{self, Email, Presentation, Sender};
@@ -84,7 +84,7 @@ const IS_EMAIL_TYPE: Checker = |value, _| {
         return Ok(());
     }
     let message = "Unknown e-mail type.";
-    let fault = Fault::new("woocommerce_rest_invalid_email_type", message);
+    let fault = ParamError::new("woocommerce_rest_invalid_email_type", message);
     Err(Some(fault.with_data(json!({ "status": 400 }))))
 };
 

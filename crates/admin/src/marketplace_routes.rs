@@ -106,7 +106,10 @@ fn may_manage(call: &mut Call<'_>) -> Result<(), Stop> {
     if call.can(Capability::ManageWoocommerce) { Ok(()) } else { Err(call.forbidden().into()) }
 }
 
-fn is_whole_number(value: &Value, _: &str) -> Result<(), Option<contract::rest::check::Fault>> {
+fn is_whole_number(
+    value: &Value,
+    _: &str,
+) -> Result<(), Option<contract::rest::check::ParamError>> {
     if value.is_i64() { Ok(()) } else { Err(None) }
 }
 

@@ -8,7 +8,7 @@
 //! them**.
 
 use contract::rest::route::{EDIT, READ, Route, Verb};
-use contract::rest::{Args, Fault, Refusal, Reply, Schema, Stop, clean, loose, params};
+use contract::rest::{Args, ParamError, Refusal, Reply, Schema, Stop, clean, loose, params};
 use frame::action::{read, write};
 use frame::options::{self, Kind};
 use frame::{Action, Call, Names, Options, Via};
@@ -284,12 +284,12 @@ fn change_elsewhere(
 /// The values as they are kept. **Nothing is stored unless all of them fit.**
 fn accept_all(given: &[(String, Value)]) -> Result<Vec<(String, Value)>, Refusal> {
     let mut accepted = Vec::new();
-    let mut faults = params::Faults::new();
+    let mut faults = params::ParamErrors::new();
     for (name, value) in given {
         match accept(name, value) {
             Ok(value) => accepted.push((name.clone(), value)),
             Err(message) => {
-                let fault = Fault::new("rest_invalid_type", format!("{name}: {message}"));
+                let fault = ParamError::new("rest_invalid_type", format!("{name}: {message}"));
                 faults.push((name.clone(), Some(fault)));
             }
         }

@@ -6,7 +6,9 @@
 
 use contract::rest::args::Checker;
 use contract::rest::route::{CREATE, EDIT, READ, Route, Verb};
-use contract::rest::{Args, Fault, Item, Refusal, Reply, Schema, Stop, Treatment, clean, params};
+use contract::rest::{
+    Args, Item, ParamError, Refusal, Reply, Schema, Stop, Treatment, clean, params,
+};
 use contract::rest::{formats, loose};
 use frame::action::{memory, read, write};
 use frame::managers::may_view;
@@ -124,8 +126,8 @@ const IS_EMAIL: Checker = |value, _| match value.as_str() {
     Some(_) => Err(Some(no_email())),
 };
 
-fn no_email() -> Fault {
-    Fault::new("rest_invalid_email", "Enter an e-mail address such as shop@example.com.")
+fn no_email() -> ParamError {
+    ParamError::new("rest_invalid_email", "Enter an e-mail address such as shop@example.com.")
 }
 
 fn stored(call: &mut Call<'_>, option: &str) -> Result<Map<String, Value>, Stop> {

@@ -9,7 +9,7 @@ use contract::rest::route::Route;
 use frame::{Action, Names};
 
 pub use self::of_customer::{Download, of_user};
-pub use self::take::{DownloadWanted, Taken, take};
+pub use self::take::{DownloadRequest, Taken, take};
 
 pub(crate) use self::bundle::{import_log, import_permissions};
 

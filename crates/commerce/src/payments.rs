@@ -26,7 +26,7 @@ use frame::{Action, Call, Names};
 use shop_rows::payment::{self, PaymentRow};
 use types::Result;
 
-pub use self::page::{PageWanted, page_of};
+pub use self::page::{PaymentPage, page_of};
 pub use self::request::{Unanswered, ask};
 
 use crate::orders::Order;

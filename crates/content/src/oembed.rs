@@ -20,7 +20,7 @@ pub mod xml;
 pub use endpoint::{Endpoint, Format};
 pub(crate) use html::decoded;
 pub use local::{Author, LocalPage, SizeMax, Thumbnail, describe, describe_link};
-pub use proxy::{ProxyFault, ProxyRequest, proxy};
+pub use proxy::{ProxyError, ProxyRequest, proxy};
 
 use types::{Error, Result};
 

@@ -10,7 +10,7 @@ use contract::rest::route::{READ, Route};
 use contract::rest::{Args, Item, Reply, Schema, Stop};
 use db::About;
 use frame::action::{Action, Later, later, memory, read};
-use frame::outbound::{Fetch, FetchFault, Fetched};
+use frame::outbound::{Fetch, FetchError, Fetched};
 use frame::{Call, Names, Site, Visit};
 use serde_json::json;
 use site_rows::media;
@@ -195,15 +195,15 @@ fn credentials(visit: &Visit) -> Finding {
     Finding { test: "authorization_header", area: "Security", health, label, description }
 }
 
-async fn fetch(site: &Site, address: &str) -> Option<Result<Fetched, FetchFault>> {
+async fn fetch(site: &Site, address: &str) -> Option<Result<Fetched, FetchError>> {
     let url = Url::parse(address).ok()?;
     Some(site.outbound().fetch(Fetch::get(url, BYTES_MAX, TIME_MAX)).await)
 }
 
 /// Why an address of the site itself could not be fetched.
-fn unreachable(fault: Option<&FetchFault>) -> String {
+fn unreachable(fault: Option<&FetchError>) -> String {
     match fault {
-        Some(FetchFault::Refused(refusal)) => {
+        Some(FetchError::Refused(refusal)) => {
             format!("The server does not ask its own address, because {refusal}.")
         }
         Some(_) => String::from("The address of the site did not answer the server."),

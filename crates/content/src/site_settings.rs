@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use contract::rest::route::{EDIT, READ, Route};
 use contract::rest::{
-    Args, Fault, Item, Node, Reply, Schema, Stop, Treatment, check, clean, params,
+    Args, Item, Node, ParamError, Reply, Schema, Stop, Treatment, check, clean, params,
 };
 use frame::action::{read, write};
 use frame::options::{self, Definition, Kind, Setting, Tables};
@@ -64,7 +64,7 @@ fn get(settings: &[Entry], call: &mut Call<'_>) -> Result<Reply, Stop> {
 
 fn edit(settings: &[Entry], call: &mut Call<'_>) -> Result<Reply, Stop> {
     let mut changes: Vec<(&'static str, Option<Value>)> = Vec::new();
-    let mut faults = params::Faults::new();
+    let mut faults = params::ParamErrors::new();
     for Entry { definition, setting, .. } in settings {
         if !call.params.given(setting.name) {
             continue;
@@ -115,7 +115,7 @@ fn value(call: &Call<'_>, options: &Options, definition: &Definition) -> Value {
 }
 
 /// The value as it is stored, or why it cannot be.
-fn accept(option: &str, value: &Value) -> Result<Value, Fault> {
+fn accept(option: &str, value: &Value) -> Result<Value, ParamError> {
     match value {
         Value::String(text) => accept_text(option, text).map(Value::String),
         Value::Number(number) => accept_number(option, number.as_i64().unwrap_or_default()),
@@ -123,8 +123,8 @@ fn accept(option: &str, value: &Value) -> Result<Value, Fault> {
     }
 }
 
-fn accept_text(option: &str, text: &str) -> Result<String, Fault> {
-    let refused = |message: &str| Err(Fault::new("rest_invalid_param", message));
+fn accept_text(option: &str, text: &str) -> Result<String, ParamError> {
+    let refused = |message: &str| Err(ParamError::new("rest_invalid_param", message));
     if text.chars().count() > TEXT_LENGTH_MAX {
         return refused("The value is too long.");
     }
@@ -142,11 +142,11 @@ fn accept_text(option: &str, text: &str) -> Result<String, Fault> {
     }
 }
 
-fn accept_number(option: &str, number: i64) -> Result<Value, Fault> {
+fn accept_number(option: &str, number: i64) -> Result<Value, ParamError> {
     Ok(json!(match option {
         "start_of_week" if !(0..=6).contains(&number) => {
             let message = "The day must be between 0 (Sunday) and 6.";
-            return Err(Fault::new("rest_out_of_bounds", message));
+            return Err(ParamError::new("rest_out_of_bounds", message));
         }
         // Without a number of posts there is one; -1 means all of them.
         "posts_per_page" if number == 0 => 1,

@@ -15,7 +15,7 @@ use types::{Error, Result};
 use crate::card_data::{self, Policy, Step};
 use crate::schema::Schema;
 use crate::walk::{self, Ignored, Sanitizer};
-use crate::{FILE_CONTENT, Fault, Issues, Route};
+use crate::{FILE_CONTENT, IssueKind, Issues, Route};
 
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 pub type Header = (&'static str, String);
@@ -222,7 +222,7 @@ fn guard<Cx: Context>(params: &Value, cx: &Cx) -> Issues {
     if paths.is_empty() || cx.card_data_found(&paths) == Policy::Report {
         return Issues::default();
     }
-    let fault = || Fault::rule(card_data::CODE, card_data::MESSAGE);
+    let fault = || IssueKind::rule(card_data::CODE, card_data::MESSAGE);
     paths.into_iter().map(|path| (path, fault())).collect()
 }
 

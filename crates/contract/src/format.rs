@@ -1,6 +1,6 @@
 //! Named text formats: one table row says how a format is checked, described and published.
 
-use crate::Fault;
+use crate::IssueKind;
 
 /// What a format makes of a text.
 #[derive(Debug)]
@@ -12,7 +12,7 @@ pub enum Parsed {
     /// The text has characters or an arrangement that the format does not allow.
     Refused,
     /// The text is well formed and still not acceptable.
-    Fault(Fault),
+    IssueKind(IssueKind),
 }
 
 /// A named kind of text, referred to by the schema keyword `format`.

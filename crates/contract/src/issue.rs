@@ -4,7 +4,7 @@ use std::fmt;
 
 /// What is wrong with one value. The dialect gives each kind its public code.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Fault {
+pub enum IssueKind {
     /// A required value is absent, null or blank.
     Missing,
     /// The JSON type is another one.
@@ -21,14 +21,14 @@ pub enum Fault {
     Rule { code: &'static str, message: String },
 }
 
-impl Fault {
+impl IssueKind {
     pub fn rule(code: &'static str, message: impl Into<String>) -> Self {
         Self::Rule { code, message: message.into() }
     }
 }
 
 /// The sentence that a person reads. **It never repeats the value**, which may be secret.
-impl fmt::Display for Fault {
+impl fmt::Display for IssueKind {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Missing => formatter.write_str("This field is mandatory."),
@@ -64,7 +64,7 @@ fn bounds(min: Option<usize>, max: Option<usize>) -> String {
 pub struct Issue {
     /// Where, as `storeData.dba` or `tpnData.tpnProcessor.profile[0].Mid`; empty for the whole.
     pub path: String,
-    pub fault: Fault,
+    pub fault: IssueKind,
     /// A public code that the schema asks for instead of the dialect's usual one.
     pub code: Option<String>,
 }
@@ -76,7 +76,7 @@ pub struct Issues {
 }
 
 impl Issues {
-    pub fn add(&mut self, path: impl Into<String>, fault: Fault) {
+    pub fn add(&mut self, path: impl Into<String>, fault: IssueKind) {
         self.push(Issue { path: path.into(), fault, code: None });
     }
 
@@ -110,8 +110,8 @@ impl Issues {
     }
 }
 
-impl FromIterator<(String, Fault)> for Issues {
-    fn from_iter<I: IntoIterator<Item = (String, Fault)>>(faults: I) -> Self {
+impl FromIterator<(String, IssueKind)> for Issues {
+    fn from_iter<I: IntoIterator<Item = (String, IssueKind)>>(faults: I) -> Self {
         let mut issues = Self::default();
         for (path, fault) in faults {
             issues.add(path, fault);

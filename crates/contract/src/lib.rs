@@ -29,7 +29,7 @@ pub mod walk;
 
 pub use endpoint::{Answer, BoxFuture, Context, Draft, Endpoint, Entry, Failure, Header, Outcome};
 pub use format::{Format, Formats, Parsed};
-pub use issue::{Fault, Issue, Issues};
+pub use issue::{Issue, IssueKind, Issues};
 pub use route::{FILE_CONTENT, FILE_KIND, FileKind, Method, Permission, Route};
 pub use schema::Schema;
 pub use table::{Compiled, Table};

@@ -28,7 +28,7 @@ pub mod schema;
 pub mod table;
 
 pub use args::{Args, CompiledArgs, Treatment};
-pub use check::Fault;
+pub use check::ParamError;
 pub use fields::Fields;
 pub use item::{CompiledItem, Item};
 pub use links::Links;

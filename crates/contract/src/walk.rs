@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 
 use crate::card_data::Step;
 use crate::schema::{Schema, Variants, is_blank};
-use crate::{Fault, Issue, Issues, Parsed};
+use crate::{Issue, IssueKind, Issues, Parsed};
 
 /// How a dialect treats values before the schema sees them.
 #[derive(Clone, Copy, Debug)]
@@ -142,9 +142,10 @@ struct Walker {
 }
 
 impl Walker {
-    fn report(&mut self, schema: &Schema, path: &Path<'_>, fault: Fault) {
+    fn report(&mut self, schema: &Schema, path: &Path<'_>, fault: IssueKind) {
         // A missing value and a wrong type keep their usual codes; the rest may be renamed.
-        let renamed = !matches!(fault, Fault::Missing | Fault::Type { .. } | Fault::Rule { .. });
+        let renamed =
+            !matches!(fault, IssueKind::Missing | IssueKind::Type { .. } | IssueKind::Rule { .. });
         let code = if renamed { schema.code.clone() } else { None };
         self.walked.issues.push(Issue { path: path.text(), fault, code });
     }
@@ -187,7 +188,7 @@ impl Walker {
             _ => {}
         }
         let expected = types.describe().to_owned();
-        self.report(schema, path, Fault::Type { expected });
+        self.report(schema, path, IssueKind::Type { expected });
         false
     }
 
@@ -209,7 +210,7 @@ impl Walker {
             self.value(schema, value, path)
         } else {
             let expected = schema.types.describe().to_owned();
-            self.report(schema, path, Fault::Type { expected });
+            self.report(schema, path, IssueKind::Type { expected });
             false
         }
     }
@@ -224,12 +225,12 @@ impl Walker {
         }
         let bound = |bound: Option<i64>| bound.map_or(String::from("any"), |b| b.to_string());
         let expected = format!("an integer from {} to {}", bound(min), bound(max));
-        self.report(schema, path, Fault::Format { expected });
+        self.report(schema, path, IssueKind::Format { expected });
         false
     }
 
     /// `Ok(Some(text))` is the form in which to keep the text; `Ok(None)` keeps it as it is.
-    fn text(&self, schema: &Schema, text: &str) -> Result<Option<String>, Fault> {
+    fn text(&self, schema: &Schema, text: &str) -> Result<Option<String>, IssueKind> {
         let cleaned =
             if schema.verbatim { Cow::Borrowed(text) } else { (self.sanitizer.clean)(text) };
         let mut replacement = match cleaned {
@@ -242,9 +243,9 @@ impl Walker {
                 Parsed::Fine => {}
                 Parsed::Replaced(other) => replacement = Some(other),
                 Parsed::Refused => {
-                    return Err(Fault::Format { expected: format.expected.to_owned() });
+                    return Err(IssueKind::Format { expected: format.expected.to_owned() });
                 }
-                Parsed::Fault(fault) => return Err(fault),
+                Parsed::IssueKind(fault) => return Err(fault),
             }
         }
         let current = replacement.as_deref().unwrap_or(text);
@@ -253,7 +254,7 @@ impl Walker {
             || schema.allowed.iter().any(|allowed| allowed.as_str() == Some(current));
         if !listed {
             let allowed = schema.allowed.iter().filter_map(Value::as_str).map(str::to_owned);
-            return Err(Fault::Value { allowed: allowed.collect() });
+            return Err(IssueKind::Value { allowed: allowed.collect() });
         }
         Ok(replacement)
     }
@@ -263,14 +264,14 @@ impl Walker {
         let few = min.is_some_and(|min| items.len() < min);
         let many = max.is_some_and(|max| max < items.len());
         if few || many {
-            self.report(schema, path, Fault::Items { min, max });
+            self.report(schema, path, IssueKind::Items { min, max });
             return false;
         }
         if let Some(item_schema) = &schema.items {
             for (index, item) in items.iter_mut().enumerate() {
                 let place = Path::Item(path, index);
                 if is_blank(item) {
-                    self.report(item_schema, &place, Fault::Missing);
+                    self.report(item_schema, &place, IssueKind::Missing);
                 } else if !self.value(item_schema, item, &place) {
                     // The place stays, so that later items keep their index.
                     *item = Value::Null;
@@ -326,7 +327,11 @@ impl Walker {
         path: &Path<'_>,
     ) {
         if schema.members_max.is_some_and(|max| max < members.len()) {
-            return self.report(schema, path, Fault::Items { min: None, max: schema.members_max });
+            return self.report(
+                schema,
+                path,
+                IssueKind::Items { min: None, max: schema.members_max },
+            );
         }
         members.retain(|name, value| {
             if schema.property_position(name).is_some() {
@@ -354,7 +359,7 @@ impl Walker {
             Some(value) if !is_blank(value) => self.value(schema, value, path),
             _ => {
                 if required {
-                    self.report(schema, path, Fault::Missing);
+                    self.report(schema, path, IssueKind::Missing);
                 }
                 false
             }
@@ -392,7 +397,7 @@ impl Walker {
 }
 
 /// "Exactly n" is part of a value's form; a range of lengths is its length.
-fn check_length(schema: &Schema, text: &str) -> Result<(), Fault> {
+fn check_length(schema: &Schema, text: &str) -> Result<(), IssueKind> {
     let (min, max) = schema.length;
     if min.is_none() && max.is_none() {
         return Ok(());
@@ -404,7 +409,9 @@ fn check_length(schema: &Schema, text: &str) -> Result<(), Fault> {
     if min == max {
         let exactly = min.unwrap_or_default();
         let form = schema.format.map_or("text", |format| format.expected);
-        return Err(Fault::Format { expected: format!("exactly {exactly} characters: {form}") });
+        return Err(IssueKind::Format {
+            expected: format!("exactly {exactly} characters: {form}"),
+        });
     }
-    Err(Fault::Length { min, max })
+    Err(IssueKind::Length { min, max })
 }

@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 use site_rows::user::UserRow;
 use types::{Environment, Error, Result, Role, Timestamp};
 
-use crate::outbound::{Fetch, FetchFault, Fetched, Method};
+use crate::outbound::{Fetch, FetchError, Fetched, Method};
 use crate::request::Client;
 use crate::rest::Payload;
 use crate::rest::invocation::Invocation;
@@ -24,7 +24,7 @@ impl Site {
     pub async fn send(
         self: &Arc<Self>,
         request: Fetch,
-    ) -> std::result::Result<Fetched, FetchFault> {
+    ) -> std::result::Result<Fetched, FetchError> {
         match self.own_request(&request).await {
             Some(own) => {
                 let response = self.answer(own).await;

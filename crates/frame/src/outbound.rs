@@ -11,7 +11,7 @@ use std::time::Duration;
 use url::Url;
 
 /// What a fetch comes to, later.
-pub type Fetching<'a> = Pin<Box<dyn Future<Output = Result<Fetched, FetchFault>> + Send + 'a>>;
+pub type Fetching<'a> = Pin<Box<dyn Future<Output = Result<Fetched, FetchError>> + Send + 'a>>;
 
 /// The way to other hosts.
 pub trait Outbound: Send + Sync + Debug {
@@ -38,7 +38,7 @@ pub enum Method {
 /// What to do with an answer that is longer than allowed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Overlong {
-    /// The whole is needed: fail with [`FetchFault::TooLarge`].
+    /// The whole is needed: fail with [`FetchError::TooLarge`].
     Refuse,
     /// The beginning is enough: return that much and hang up.
     Cut,
@@ -102,7 +102,7 @@ impl Fetched {
 
 /// Why there is no answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum FetchFault {
+pub enum FetchError {
     #[error("the URL is not allowed: {0}")]
     Refused(Refusal),
     #[error("a request header is malformed or cannot be set")]

@@ -12,8 +12,8 @@ pub(crate) mod entry;
 mod requests;
 mod retention;
 
-pub use chain::{ChainFault, VERIFY_MAX, Verified};
-pub use endpoints::{AuditList, AuditVerified, AuditVerify, AuditView, FaultView};
+pub use chain::{ChainBreak, VERIFY_MAX, Verified};
+pub use endpoints::{AuditList, AuditVerified, AuditVerify, AuditView, ChainBreakView};
 pub use entry::{DONE, Entry, REFUSED, append};
 pub use requests::RequestGet;
 pub use retention::{ONLINE_FOR, Sink};

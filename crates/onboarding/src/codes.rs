@@ -1,6 +1,6 @@
 //! The catalogue of error codes: one row says code, status and condition.
 
-use contract::{Failure, Fault, Issues};
+use contract::{Failure, IssueKind, Issues};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -124,7 +124,7 @@ impl From<Code> for CodeView {
 /// A refusal for one reason, at one field.
 pub(crate) fn refusal(path: &str, code: Code, message: impl Into<String>) -> Failure {
     let mut issues = Issues::default();
-    issues.add(path, Fault::rule(code.name(), message));
+    issues.add(path, IssueKind::rule(code.name(), message));
     issues.into()
 }
 

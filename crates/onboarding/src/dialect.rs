@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use contract::{Fault, Issue, Issues};
+use contract::{Issue, IssueKind, Issues};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -70,14 +70,14 @@ impl From<&Issue> for ErrorItem {
     }
 }
 
-fn code_of(fault: &Fault) -> &'static str {
+fn code_of(fault: &IssueKind) -> &'static str {
     match fault {
-        Fault::Missing => Code::MandatoryField.name(),
-        Fault::Type { .. } => Code::InvalidType.name(),
-        Fault::Length { .. } => Code::InvalidLength.name(),
-        Fault::Format { .. } | Fault::Items { .. } => Code::InvalidFormat.name(),
-        Fault::Value { .. } => Code::InvalidValue.name(),
-        Fault::Rule { code, .. } => code,
+        IssueKind::Missing => Code::MandatoryField.name(),
+        IssueKind::Type { .. } => Code::InvalidType.name(),
+        IssueKind::Length { .. } => Code::InvalidLength.name(),
+        IssueKind::Format { .. } | IssueKind::Items { .. } => Code::InvalidFormat.name(),
+        IssueKind::Value { .. } => Code::InvalidValue.name(),
+        IssueKind::Rule { code, .. } => code,
     }
 }
 

@@ -1,7 +1,7 @@
 //! The text formats that the schemas of this crate name. Whether a value looks like card data was
 //! asked before ([`contract::card_data`]).
 
-use contract::{Fault, Format, Formats, Parsed};
+use contract::{Format, Formats, IssueKind, Parsed};
 use types::{AddressRange, Timestamp, reference};
 use url::Url;
 
@@ -175,7 +175,7 @@ fn zip(value: &str) -> Parsed {
     if reference::zip_place(value).is_some() {
         return Parsed::Fine;
     }
-    Parsed::Fault(Fault::rule(Code::UnknownZip.name(), "This ZIP code is not in use."))
+    Parsed::IssueKind(IssueKind::rule(Code::UnknownZip.name(), "This ZIP code is not in use."))
 }
 
 fn mcc(value: &str) -> Parsed {
@@ -186,7 +186,7 @@ fn mcc(value: &str) -> Parsed {
         return Parsed::Fine;
     }
     let message = "This merchant category code is not in the list.";
-    Parsed::Fault(Fault::rule(Code::UnknownMcc.name(), message))
+    Parsed::IssueKind(IssueKind::rule(Code::UnknownMcc.name(), message))
 }
 
 /// Texts that are in no list pass here; the schema's list of values refuses them.

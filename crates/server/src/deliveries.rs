@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 use db::webhook_delivery::{self, Answer, DeliveryRow, Outcome};
 use db::{Conn, Database};
 use frame::Site;
-use frame::outbound::{FetchFault, Fetched};
+use frame::outbound::{FetchError, Fetched};
 use onboarding::Platform;
 use onboarding::webhooks::send::Attempted;
 use tokio::sync::watch;
@@ -301,7 +301,7 @@ impl Engine {
 /// What the endpoint's kind must know of an attempt.
 fn attempted(
     kind: &dyn Kind,
-    fetched: &std::result::Result<Fetched, FetchFault>,
+    fetched: &std::result::Result<Fetched, FetchError>,
     now: Timestamp,
 ) -> Attempted {
     let Ok(answer) = fetched else { return Attempted::default() };
@@ -313,7 +313,7 @@ fn attempted(
     Attempted { succeeded: kind.is_taken(answer.status), status, retry_after }
 }
 
-fn answer_of(fetched: std::result::Result<Fetched, FetchFault>, duration: Duration) -> Answer {
+fn answer_of(fetched: std::result::Result<Fetched, FetchError>, duration: Duration) -> Answer {
     let duration = Some(duration);
     match fetched {
         Ok(fetched) => {

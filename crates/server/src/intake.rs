@@ -86,7 +86,7 @@ pub(crate) fn add_query(params: &mut Map<String, Value>, query: &str) {
 
 /// Why a body was not received.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum BodyFault {
+pub(crate) enum BodyError {
     TooLarge,
     CutOff,
     /// The rest of the body could be taken for the next request: the connection must end.
@@ -99,20 +99,20 @@ pub(crate) async fn receive(
     headers: &HeaderMap,
     bytes_max: usize,
     limits: &Limits,
-) -> Result<Bytes, BodyFault> {
+) -> Result<Bytes, BodyError> {
     let announced = headers.get(CONTENT_LENGTH);
     let announced = announced.and_then(|value| value.to_str().ok()?.parse::<usize>().ok());
     if announced.is_some_and(|length| length > bytes_max) {
         drain_up_to(body, bytes_max.saturating_mul(2).max(DRAINED_BYTES_MAX)).await;
-        return Err(BodyFault::TooLarge);
+        return Err(BodyError::TooLarge);
     }
     let mut limited = Limited::new(body, bytes_max);
     let time = Duration::from_millis(limits.read_ms);
     match tokio::time::timeout(time, (&mut limited).collect()).await {
         Ok(Ok(collected)) => Ok(collected.to_bytes()),
-        Ok(Err(error)) if error.is::<LengthLimitError>() => Err(BodyFault::TooLarge),
-        Ok(Err(_)) => Err(BodyFault::CutOff),
-        Err(_) => Err(BodyFault::TooSlow),
+        Ok(Err(error)) if error.is::<LengthLimitError>() => Err(BodyError::TooLarge),
+        Ok(Err(_)) => Err(BodyError::CutOff),
+        Err(_) => Err(BodyError::TooSlow),
     }
 }
 
@@ -125,9 +125,9 @@ async fn read_body(
 ) -> Result<Bytes, Answer> {
     let received = receive(body, headers, limits.body_bytes, limits).await;
     received.map_err(|fault| match fault {
-        BodyFault::TooLarge => dialect.refuse_with(dialect::too_large(limits.body_bytes)),
-        BodyFault::CutOff => dialect.refuse(Code::MalformedJson, "", "The body is incomplete."),
-        BodyFault::TooSlow => {
+        BodyError::TooLarge => dialect.refuse_with(dialect::too_large(limits.body_bytes)),
+        BodyError::CutOff => dialect.refuse(Code::MalformedJson, "", "The body is incomplete."),
+        BodyError::TooSlow => {
             let message = "The body was not received in time.";
             let mut answer = dialect.refuse(Code::RequestTimeout, "body", message);
             answer.headers.push((CONNECTION.as_str(), String::from("close")));

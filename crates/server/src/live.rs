@@ -38,20 +38,20 @@ pub(crate) type User = (Environment, Option<i64>);
 /// The streams of each user, the oldest first. A flag that is set tells its stream to end.
 type Streams = HashMap<User, VecDeque<Arc<AtomicBool>>>;
 
-static PLACES: LazyLock<Mutex<Streams>> = LazyLock::new(Mutex::default);
+static SLOTS: LazyLock<Mutex<Streams>> = LazyLock::new(Mutex::default);
 
 /// A place among the streams, which is free again when this is dropped.
 #[derive(Debug)]
-struct Place {
+struct Slot {
     user: User,
     is_over: Arc<AtomicBool>,
 }
 
-impl Place {
+impl Slot {
     /// **Of one user the newest streams stay**: a window that was closed is noticed only when
     /// something is sent to it, and must not stand in the way of the one that was opened after it.
     fn take(user: User) -> Option<Self> {
-        let mut open = PLACES.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut open = SLOTS.lock().unwrap_or_else(PoisonError::into_inner);
         let total: usize = open.values().map(VecDeque::len).sum();
         let is_full = total >= STREAMS_MAX;
         let own = open.entry(user).or_default();
@@ -75,9 +75,9 @@ impl Place {
     }
 }
 
-impl Drop for Place {
+impl Drop for Slot {
     fn drop(&mut self) {
-        let mut open = PLACES.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut open = SLOTS.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(own) = open.get_mut(&self.user) else { return };
         own.retain(|other| !Arc::ptr_eq(other, &self.is_over));
         if own.is_empty() {
@@ -92,7 +92,7 @@ struct Listener {
     shared: Arc<Shared>,
     ends: Instant,
     is_greeted: bool,
-    place: Place,
+    place: Slot,
 }
 
 pub(crate) fn wants_stream(headers: &HeaderMap) -> bool {
@@ -106,7 +106,7 @@ pub(crate) fn go_on(
     shared: &Arc<Shared>,
     user: User,
 ) {
-    let Some(place) = Place::take(user) else { return };
+    let Some(place) = Slot::take(user) else { return };
     let listener = Listener {
         positions,
         shared: Arc::clone(shared),
@@ -164,15 +164,15 @@ mod tests {
     #[test]
     fn one_user_leaves_places_to_others() {
         let (greedy, other) = ((Environment::Sandbox, Some(-1)), (Environment::Sandbox, Some(-2)));
-        let taken: Vec<Place> =
-            std::iter::from_fn(|| Place::take(greedy)).take(STREAMS_MAX + 88).collect();
+        let taken: Vec<Slot> =
+            std::iter::from_fn(|| Slot::take(greedy)).take(STREAMS_MAX + 88).collect();
         let over = taken.iter().take_while(|place| place.is_over()).count();
         assert_eq!(taken.len() - over, STREAMS_OF_USER_MAX, "the newest stay");
         assert!(taken.iter().skip(over).all(|place| !place.is_over()));
-        assert!(Place::take(other).is_some());
-        assert!(Place::take((Environment::Production, Some(-1))).is_some(), "is somebody else");
+        assert!(Slot::take(other).is_some());
+        assert!(Slot::take((Environment::Production, Some(-1))).is_some(), "is somebody else");
         drop(taken);
-        let open = PLACES.lock().unwrap();
+        let open = SLOTS.lock().unwrap();
         assert!(!open.contains_key(&greedy) && !open.contains_key(&other), "nothing is left");
     }
 }

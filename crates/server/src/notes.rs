@@ -15,7 +15,7 @@ use types::{Kind as ErrorKind, Result};
 /// How long an event may wait before it is looked at.
 const PAUSE: Duration = Duration::from_secs(1);
 /// How late a snoozed note may wake.
-const TEND_EVERY: Duration = Duration::from_secs(30);
+const MAINTAIN_EVERY: Duration = Duration::from_secs(30);
 
 /// Works until it is told to stop.
 pub(crate) async fn run(site: Arc<Site>, facts: Arc<Facts>, mut stop: watch::Receiver<bool>) {
@@ -27,9 +27,9 @@ pub(crate) async fn run(site: Arc<Site>, facts: Arc<Facts>, mut stop: watch::Rec
         if let Err(error) = send_emails(&site).await {
             tracing::warn!(error = error.report(), "e-mails of plugins must wait; trying again");
         }
-        if tended.is_none_or(|at| at.elapsed() >= TEND_EVERY) {
+        if tended.is_none_or(|at| at.elapsed() >= MAINTAIN_EVERY) {
             tended = Some(Instant::now());
-            if let Err(error) = tend_notes(&site, &facts).await {
+            if let Err(error) = maintain_notes(&site, &facts).await {
                 tracing::warn!(error = error.report(), "cannot update notes");
             }
             if let Err(error) = remind(&site).await {
@@ -76,7 +76,7 @@ async fn remind(site: &Arc<Site>) -> Result<()> {
     site.store().write(move |conn| emails::remind(&of_step, conn, now)).await.map(drop)
 }
 
-async fn tend_notes(site: &Site, facts: &Facts) -> Result<()> {
+async fn maintain_notes(site: &Site, facts: &Facts) -> Result<()> {
     let now = site.clock().now();
     let options = site.store().read(Options::read).await?;
     let last_day = sales_record::last_day(facts, &options, now).map(|day| tend::LastDay {

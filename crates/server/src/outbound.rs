@@ -10,7 +10,7 @@ mod connect;
 mod guard;
 
 use bytes::Bytes;
-use frame::outbound::{Fetch, FetchFault, Fetched, Fetching, Method, Outbound, Overlong, Refusal};
+use frame::outbound::{Fetch, FetchError, Fetched, Fetching, Method, Outbound, Overlong, Refusal};
 use http_body_util::{BodyExt as _, Full};
 use hyper::body::Incoming;
 use hyper::client::conn::http1;
@@ -62,8 +62,8 @@ impl Client {
     }
 
     /// Follows redirects until there is an answer.
-    async fn follow(&self, mut request: Fetch) -> Result<Fetched, FetchFault> {
-        let _slot = self.slots.acquire().await.map_err(|_| FetchFault::Unreachable)?;
+    async fn follow(&self, mut request: Fetch) -> Result<Fetched, FetchError> {
+        let _slot = self.slots.acquire().await.map_err(|_| FetchError::Unreachable)?;
         for _ in 0..=request.max_redirects.min(REDIRECTS_MAX) {
             // The connection lives as long as this set, and ends with it.
             let mut drivers = JoinSet::new();
@@ -74,14 +74,14 @@ impl Client {
                 None => return receive(request, response).await,
             }
         }
-        Err(FetchFault::TooManyRedirects)
+        Err(FetchError::TooManyRedirects)
     }
 
     async fn send(
         &self,
         request: &Fetch,
         drivers: &mut JoinSet<()>,
-    ) -> Result<Response<Incoming>, FetchFault> {
+    ) -> Result<Response<Incoming>, FetchError> {
         let message = message(request)?;
         let stream = self.connector.connect(&request.url).await?;
         let handshake = http1::Builder::new()
@@ -102,7 +102,7 @@ impl Outbound for Client {
         Box::pin(async move {
             let limit = request.timeout;
             let ended = tokio::time::timeout(limit, self.follow(request)).await;
-            ended.unwrap_or(Err(FetchFault::TimedOut))
+            ended.unwrap_or(Err(FetchError::TimedOut))
         })
     }
 
@@ -111,12 +111,12 @@ impl Outbound for Client {
     }
 }
 
-fn bad_answer(error: hyper::Error) -> FetchFault {
+fn bad_answer(error: hyper::Error) -> FetchError {
     tracing::debug!(%error, "another host does not speak proper HTTP");
-    FetchFault::BadAnswer
+    FetchError::BadAnswer
 }
 
-fn message(request: &Fetch) -> Result<Request<Full<Bytes>>, FetchFault> {
+fn message(request: &Fetch) -> Result<Request<Full<Bytes>>, FetchError> {
     let method = match request.method {
         Method::Get => hyper::Method::GET,
         Method::Head => hyper::Method::HEAD,
@@ -133,12 +133,12 @@ fn message(request: &Fetch) -> Result<Request<Full<Bytes>>, FetchFault> {
         .header(ACCEPT_ENCODING, "identity")
         .header(CONNECTION, "close")
         .body(Full::new(Bytes::from(request.body.clone())))
-        .map_err(|_| FetchFault::InvalidRequest)?;
+        .map_err(|_| FetchError::InvalidRequest)?;
     for (name, value) in &request.headers {
-        let name = HeaderName::try_from(name).map_err(|_| FetchFault::InvalidRequest)?;
-        let value = HeaderValue::try_from(value).map_err(|_| FetchFault::InvalidRequest)?;
+        let name = HeaderName::try_from(name).map_err(|_| FetchError::InvalidRequest)?;
+        let value = HeaderValue::try_from(value).map_err(|_| FetchError::InvalidRequest)?;
         if OWN_FIELDS.contains(&name) {
-            return Err(FetchFault::InvalidRequest);
+            return Err(FetchError::InvalidRequest);
         }
         message.headers_mut().insert(name, value);
     }
@@ -149,20 +149,20 @@ fn message(request: &Fetch) -> Result<Request<Full<Bytes>>, FetchFault> {
 fn redirect_target(
     request: &Fetch,
     response: &Response<Incoming>,
-) -> Result<Option<Url>, FetchFault> {
+) -> Result<Option<Url>, FetchError> {
     if !matches!(response.status().as_u16(), 301 | 302 | 303 | 307 | 308) {
         return Ok(None);
     }
     let Some(location) = response.headers().get(LOCATION) else {
         return Ok(None);
     };
-    let location = location.to_str().map_err(|_| FetchFault::BadAnswer)?;
-    request.url.join(location).map(Some).map_err(|_| FetchFault::BadAnswer)
+    let location = location.to_str().map_err(|_| FetchError::BadAnswer)?;
+    request.url.join(location).map(Some).map_err(|_| FetchError::BadAnswer)
 }
 
 /// Makes the request the one that the redirect asks for. The target is checked when it is
 /// connected to, like any other.
-fn redirect(request: &mut Fetch, target: Url, status: u16) -> Result<(), FetchFault> {
+fn redirect(request: &mut Fetch, target: Url, status: u16) -> Result<(), FetchError> {
     let becomes_get = match request.method {
         Method::Get | Method::Head => false,
         Method::Post => matches!(status, 301..=303),
@@ -176,7 +176,7 @@ fn redirect(request: &mut Fetch, target: Url, status: u16) -> Result<(), FetchFa
     let is_portable = |name: &str| PORTABLE_FIELDS.iter().any(|f| f.eq_ignore_ascii_case(name));
     let carries = !request.body.is_empty() || request.headers.iter().any(|(n, _)| !is_portable(n));
     if carries && request.url.scheme() == "https" && target.scheme() == "http" {
-        return Err(FetchFault::Refused(Refusal::Downgrade));
+        return Err(FetchError::Refused(Refusal::Downgrade));
     }
     if target.origin() != request.url.origin() {
         request.headers.retain(|(name, _)| is_portable(name));
@@ -185,11 +185,11 @@ fn redirect(request: &mut Fetch, target: Url, status: u16) -> Result<(), FetchFa
     Ok(())
 }
 
-async fn receive(request: Fetch, response: Response<Incoming>) -> Result<Fetched, FetchFault> {
+async fn receive(request: Fetch, response: Response<Incoming>) -> Result<Fetched, FetchError> {
     let (head, mut incoming) = response.into_parts();
     let encoding = head.headers.get(CONTENT_ENCODING);
     if encoding.is_some_and(|encoding| !encoding.as_bytes().eq_ignore_ascii_case(b"identity")) {
-        return Err(FetchFault::BadAnswer);
+        return Err(FetchError::BadAnswer);
     }
     let mut body = Vec::new();
     while let Some(frame) = incoming.frame().await {
@@ -200,7 +200,7 @@ async fn receive(request: Fetch, response: Response<Incoming>) -> Result<Fetched
         body.extend_from_slice(data.get(..space).unwrap_or(&data));
         if data.len() > space {
             match request.overlong {
-                Overlong::Refuse => return Err(FetchFault::TooLarge),
+                Overlong::Refuse => return Err(FetchError::TooLarge),
                 Overlong::Cut => break,
             }
         }

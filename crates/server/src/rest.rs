@@ -19,12 +19,12 @@ use tracing::Instrument as _;
 
 use crate::answer::set;
 use crate::client_address::{client_address, is_trusted};
-use crate::intake::{BodyFault, WRONG_HOST, drain, has_proper_host, receive};
+use crate::intake::{BodyError, WRONG_HOST, drain, has_proper_host, receive};
 use crate::listen::Peer;
 use crate::live;
 use crate::panics::catch_panic;
 use crate::shared::Shared;
-use crate::uploads::{UploadFault, receive_file};
+use crate::uploads::{UploadError, receive_file};
 
 type Response = axum::http::Response<Body>;
 
@@ -209,8 +209,8 @@ impl RestService {
         let received = receive_file(storage, &parts.headers, body, bytes_max, limits.file_ms).await;
         let upload = match received {
             Ok(upload) => upload,
-            Err(UploadFault::Body(fault)) => return body_refusal(fault, bytes_max),
-            Err(UploadFault::Failed(error)) => {
+            Err(UploadError::Body(fault)) => return body_refusal(fault, bytes_max),
+            Err(UploadError::Failed(error)) => {
                 return frame::Response::of_refusal(&frame::rest::failed(&error));
             }
         };
@@ -288,14 +288,14 @@ fn bytes_of(length: usize) -> u64 {
     u64::try_from(length).unwrap_or(u64::MAX)
 }
 
-fn body_refusal(fault: BodyFault, bytes_max: u64) -> frame::Response {
+fn body_refusal(fault: BodyError, bytes_max: u64) -> frame::Response {
     match fault {
-        BodyFault::TooLarge => {
+        BodyError::TooLarge => {
             let message = format!("The body must not exceed {bytes_max} bytes.");
             refusal(413, "rest_body_too_large", &message)
         }
-        BodyFault::CutOff => refusal(400, "rest_body_cut_off", "The body is incomplete."),
-        BodyFault::TooSlow => {
+        BodyError::CutOff => refusal(400, "rest_body_cut_off", "The body is incomplete."),
+        BodyError::TooSlow => {
             let message = "The body was not received in time.";
             let mut response = refusal(408, "rest_body_too_slow", message);
             response.headers.push((CONNECTION.as_str(), String::from("close")));

@@ -21,7 +21,7 @@ use types::{Error, Result};
 
 use crate::answer::set;
 use crate::compression;
-use crate::intake::{BodyFault, drain};
+use crate::intake::{BodyError, drain};
 
 type Response = axum::http::Response<Body>;
 
@@ -34,8 +34,8 @@ const CACHE_CONTROL: &str = "public, max-age=31536000, immutable";
 
 /// Why a file was not received.
 #[derive(Debug)]
-pub(crate) enum UploadFault {
-    Body(BodyFault),
+pub(crate) enum UploadError {
+    Body(BodyError),
     Failed(Error),
 }
 
@@ -47,12 +47,12 @@ pub(crate) async fn receive_file(
     mut body: Body,
     bytes_max: u64,
     time_ms: u64,
-) -> std::result::Result<Upload, UploadFault> {
+) -> std::result::Result<Upload, UploadError> {
     let text = |value: &HeaderValue| value.to_str().ok().map(str::to_owned);
     let announced = headers.get(CONTENT_LENGTH).and_then(text);
     if announced.and_then(|length| length.parse::<u64>().ok()).is_some_and(|it| it > bytes_max) {
         drain(body).await;
-        return Err(UploadFault::Body(BodyFault::TooLarge));
+        return Err(UploadError::Body(BodyError::TooLarge));
     }
     let content_type = headers.get(CONTENT_TYPE).and_then(text).unwrap_or_default();
     let (sender, mut pieces) = mpsc::channel::<Bytes>(WAITING_PIECES_MAX);
@@ -70,11 +70,11 @@ pub(crate) async fn receive_file(
     let mut received = 0;
     let receiving = async {
         while let Some(frame) = body.frame().await {
-            let frame = frame.map_err(|_| BodyFault::CutOff)?;
+            let frame = frame.map_err(|_| BodyError::CutOff)?;
             let Ok(piece) = frame.into_data() else { continue };
             received += u64::try_from(piece.len()).unwrap_or(u64::MAX);
             if received > bytes_max {
-                return Err(BodyFault::TooLarge);
+                return Err(BodyError::TooLarge);
             }
             if !piece.is_empty() && sender.send(piece).await.is_err() {
                 // What went wrong, the writer tells.
@@ -90,14 +90,14 @@ pub(crate) async fn receive_file(
         Ok(Ok(())) => {}
         Ok(Err(fault)) => {
             drain(body).await;
-            return Err(UploadFault::Body(fault));
+            return Err(UploadError::Body(fault));
         }
-        Err(_) => return Err(UploadFault::Body(BodyFault::TooSlow)),
+        Err(_) => return Err(UploadError::Body(BodyError::TooSlow)),
     }
     let failed =
-        |error| UploadFault::Failed(Error::internal("a file was not written").because(error));
-    let written = writing.await.map_err(failed)?.map_err(UploadFault::Failed)?;
-    written.ok_or(UploadFault::Body(BodyFault::CutOff))
+        |error| UploadError::Failed(Error::internal("a file was not written").because(error));
+    let written = writing.await.map_err(failed)?.map_err(UploadError::Failed)?;
+    written.ok_or(UploadError::Body(BodyError::CutOff))
 }
 
 /// The file of the library that the request asks for, if its path is one of those.
@@ -147,12 +147,13 @@ fn serve(row: &MediaFileRow, stored: StoredFile, parts: &Parts) -> Response {
         tags.split(',').any(|known| known.trim().trim_start_matches("W/") == tag || known == "*")
     });
     let range = header(RANGE).filter(|_| header(IF_RANGE).is_none_or(|known| known == tag));
-    let range = range.map_or(Wanted::Whole, |range| Wanted::read(range, stored.bytes));
+    let range =
+        range.map_or(RequestedRange::Whole, |range| RequestedRange::read(range, stored.bytes));
     let (status, from, length) = match range {
         _ if is_known => (StatusCode::NOT_MODIFIED, 0, 0),
-        Wanted::Whole => (StatusCode::OK, 0, stored.bytes),
-        Wanted::Part(from, length) => (StatusCode::PARTIAL_CONTENT, from, length),
-        Wanted::Nothing => (StatusCode::RANGE_NOT_SATISFIABLE, 0, 0),
+        RequestedRange::Whole => (StatusCode::OK, 0, stored.bytes),
+        RequestedRange::Part(from, length) => (StatusCode::PARTIAL_CONTENT, from, length),
+        RequestedRange::Nothing => (StatusCode::RANGE_NOT_SATISFIABLE, 0, 0),
     };
     let bytes = stored.bytes;
     let body = if parts.method == Method::HEAD || length == 0 {
@@ -171,7 +172,7 @@ fn serve(row: &MediaFileRow, stored: StoredFile, parts: &Parts) -> Response {
             let last = from + length - 1;
             set(headers, "content-range", format!("bytes {from}-{last}/{bytes}"));
         }
-        Wanted::Nothing => set(headers, "content-range", format!("bytes */{bytes}")),
+        RequestedRange::Nothing => set(headers, "content-range", format!("bytes */{bytes}")),
         _ => {}
     }
     let name = row.name.rsplit('/').next().unwrap_or_default();
@@ -207,7 +208,7 @@ fn disposition(mime_type: &str) -> &'static str {
 
 /// What of a file is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Wanted {
+enum RequestedRange {
     Whole,
     /// From where, and how much.
     Part(u64, u64),
@@ -215,7 +216,7 @@ enum Wanted {
     Nothing,
 }
 
-impl Wanted {
+impl RequestedRange {
     /// One range of bytes. Several of them, or another unit, are answered with the whole.
     fn read(range: &str, bytes: u64) -> Self {
         let Some(range) = range.trim().strip_prefix("bytes=") else { return Self::Whole };
@@ -265,25 +266,25 @@ fn stream(stored: StoredFile, from: u64, length: u64) -> Body {
 
 #[cfg(test)]
 mod tests {
-    use super::Wanted;
+    use super::RequestedRange;
 
     #[test]
     fn ranges_are_read() {
         for (range, expected) in [
-            ("bytes=0-9", Wanted::Part(0, 10)),
-            ("bytes=90-200", Wanted::Part(90, 10)),
-            ("bytes=95-", Wanted::Part(95, 5)),
-            ("bytes=-5", Wanted::Part(95, 5)),
-            ("bytes=-500", Wanted::Part(0, 100)),
-            ("bytes=100-", Wanted::Nothing),
-            ("bytes=-0", Wanted::Nothing),
-            ("bytes=9-0", Wanted::Whole),
-            ("bytes=0-1,5-6", Wanted::Whole),
-            ("lines=1-2", Wanted::Whole),
-            ("bytes=", Wanted::Whole),
-            ("bytes=99999999999999999999-", Wanted::Whole),
+            ("bytes=0-9", RequestedRange::Part(0, 10)),
+            ("bytes=90-200", RequestedRange::Part(90, 10)),
+            ("bytes=95-", RequestedRange::Part(95, 5)),
+            ("bytes=-5", RequestedRange::Part(95, 5)),
+            ("bytes=-500", RequestedRange::Part(0, 100)),
+            ("bytes=100-", RequestedRange::Nothing),
+            ("bytes=-0", RequestedRange::Nothing),
+            ("bytes=9-0", RequestedRange::Whole),
+            ("bytes=0-1,5-6", RequestedRange::Whole),
+            ("lines=1-2", RequestedRange::Whole),
+            ("bytes=", RequestedRange::Whole),
+            ("bytes=99999999999999999999-", RequestedRange::Whole),
         ] {
-            assert_eq!(Wanted::read(range, 100), expected, "{range}");
+            assert_eq!(RequestedRange::read(range, 100), expected, "{range}");
         }
     }
 }

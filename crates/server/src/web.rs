@@ -20,7 +20,7 @@ use types::Error;
 
 use crate::answer::set;
 use crate::compression;
-use crate::intake::{BodyFault, WRONG_HOST, drain, has_proper_host, receive};
+use crate::intake::{BodyError, WRONG_HOST, drain, has_proper_host, receive};
 use crate::panics::catch_panic;
 use crate::rest::RestService;
 use crate::uploads;
@@ -182,14 +182,14 @@ fn download(site: &Arc<Site>, source: usize, found: FileFound, method: &Method) 
     response
 }
 
-fn body_fault(fault: BodyFault) -> WebAnswer {
+fn body_fault(fault: BodyError) -> WebAnswer {
     match fault {
-        BodyFault::TooLarge => {
+        BodyError::TooLarge => {
             let message = format!("The form must not exceed {FORM_BYTES_MAX} bytes.");
             WebAnswer::sentence(413, &message)
         }
-        BodyFault::CutOff => WebAnswer::sentence(400, "The form is incomplete."),
-        BodyFault::TooSlow => {
+        BodyError::CutOff => WebAnswer::sentence(400, "The form is incomplete."),
+        BodyError::TooSlow => {
             let mut answer = WebAnswer::sentence(408, "The form was not received in time.");
             answer.headers.push((CONNECTION.as_str(), String::from("close")));
             answer

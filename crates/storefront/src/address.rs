@@ -5,7 +5,7 @@ mod postcode;
 
 use commerce::data::tables;
 use commerce::orders::Address;
-use contract::rest::check::Fault;
+use contract::rest::check::ParamError;
 use contract::rest::{clean, formats, loose};
 use serde_json::{Map, Value, json};
 
@@ -56,7 +56,7 @@ pub(crate) fn merged(
     given: Option<&Value>,
     side: Side,
     email: Email,
-) -> Result<Address, Fault> {
+) -> Result<Address, ParamError> {
     let mut address = known.clone();
     let Some(Value::Object(given)) = given else { return Ok(address) };
     for (name, value) in given {
@@ -79,11 +79,11 @@ fn cleaned(value: &Value) -> String {
 }
 
 /// Brings codes into their form, and says what does not fit together.
-fn settle(address: &mut Address) -> Result<(), Fault> {
+fn settle(address: &mut Address) -> Result<(), ParamError> {
     address.country = address.country.to_uppercase();
     let country = tables::country(&address.country);
     if country.is_none() && !address.country.is_empty() {
-        return Err(Fault::new("invalid_country", "Enter a valid country code."));
+        return Err(ParamError::new("invalid_country", "Enter a valid country code."));
     }
     let states = country.map_or(&[][..], |country| &country.states);
     if !states.is_empty() && !address.state.is_empty() {
@@ -92,23 +92,27 @@ fn settle(address: &mut Address) -> Result<(), Fault> {
             state.code.to_lowercase() == given || state.name.to_lowercase() == given
         };
         let Some(state) = states.iter().find(is_meant) else {
-            return Err(Fault::new("invalid_state", "Enter a state of the country."));
+            return Err(ParamError::new("invalid_state", "Enter a state of the country."));
         };
         state.code.clone_into(&mut address.state);
     }
     address.postcode = postcode::formatted(&address.country, &address.postcode);
     if !postcode::is_valid(&address.country, &address.postcode) {
-        return Err(Fault::new("invalid_postcode", "Enter a valid postal code."));
+        return Err(ParamError::new("invalid_postcode", "Enter a valid postal code."));
     }
     let is_of_phone = |c: char| c.is_ascii_digit() || c.is_whitespace() || "#_-+/().".contains(c);
     if !address.phone.chars().all(is_of_phone) {
-        return Err(Fault::new("invalid_phone", "Enter a valid phone number."));
+        return Err(ParamError::new("invalid_phone", "Enter a valid phone number."));
     }
     Ok(())
 }
 
 /// An e-mail address that is none does not take the place of one that is known.
-fn set_email(address: &mut Address, given: &Map<String, Value>, email: Email) -> Result<(), Fault> {
+fn set_email(
+    address: &mut Address,
+    given: &Map<String, Value>,
+    email: Email,
+) -> Result<(), ParamError> {
     let Some(text) = given.get("email").map(cleaned) else { return Ok(()) };
     if text.is_empty() || formats::is_email(&text) {
         address.email = text;
@@ -116,7 +120,7 @@ fn set_email(address: &mut Address, given: &Map<String, Value>, email: Email) ->
     }
     match email {
         Email::Lenient => Ok(()),
-        Email::Strict => Err(Fault::new("invalid_email", "Enter a valid e-mail address.")),
+        Email::Strict => Err(ParamError::new("invalid_email", "Enter a valid e-mail address.")),
     }
 }
 

@@ -13,7 +13,7 @@ use commerce::orders::Address;
 use contract::rest::params::invalid_params;
 use contract::rest::route::{CREATE, DELETE, EDIT, READ, Route};
 use contract::rest::{
-    Args, Body, Fault, Item, Links, Refusal, Reply, Schema, Stop, Treatment, loose,
+    Args, Body, Item, Links, ParamError, Refusal, Reply, Schema, Stop, Treatment, loose,
 };
 use frame::action::{anyone, write};
 use frame::{Action, Call};
@@ -210,7 +210,7 @@ fn quantity_arg() -> Args {
 
 /// A whole number; what is none is 0, which no product has.
 #[expect(clippy::unnecessary_wraps, reason = "the form that its neighbours have")]
-fn whole(value: &Value, _: &str) -> Result<Value, Fault> {
+fn whole(value: &Value, _: &str) -> Result<Value, ParamError> {
     Ok(Value::from(if loose::is_whole(value) { loose::to_int(value) } else { 0 }))
 }
 

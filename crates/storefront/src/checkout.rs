@@ -14,7 +14,7 @@ use std::sync::LazyLock;
 
 use commerce::gateways::{self, hosted};
 use contract::rest::route::{CREATE, EDIT, READ, Route};
-use contract::rest::{Args, Fault, Node, Reply, Schema, Stop, Treatment, check, clean, loose};
+use contract::rest::{Args, Node, ParamError, Reply, Schema, Stop, Treatment, check, clean, loose};
 use frame::action::{anyone, write};
 use frame::{Action, Call};
 use serde_json::{Value, json};
@@ -79,7 +79,7 @@ fn payment_method() -> Schema {
 
 /// Which gateways have a payment page is known only once a shop has them: their ids are told by
 /// what they begin with, and looked up later.
-fn is_method(value: &Value, name: &str) -> Result<(), Option<Fault>> {
+fn is_method(value: &Value, name: &str) -> Result<(), Option<ParamError>> {
     static OF_PROGRAM: LazyLock<Node> =
         LazyLock::new(|| payment_method().compile().expect("the schema is well formed"));
     if value.as_str().is_some_and(hosted::is_hosted) {
@@ -89,7 +89,7 @@ fn is_method(value: &Value, name: &str) -> Result<(), Option<Fault>> {
 }
 
 #[expect(clippy::unnecessary_wraps, reason = "the form that all converters have")]
-fn method_text(value: &Value, _: &str) -> Result<Value, Fault> {
+fn method_text(value: &Value, _: &str) -> Result<Value, ParamError> {
     Ok(json!(loose::scalar_text(value).unwrap_or_default()))
 }
 

@@ -88,12 +88,12 @@ pub(crate) fn plan(call: &mut Call<'_>, cart_key: &str) -> Result<()> {
     let hours = call.options().integer(HOURS).clamp(1, HOURS_MAX);
     let now = call.now();
     let due = now.plus(Duration::from_hours(u64::try_from(hours).unwrap_or(1)));
-    let arguments = Wanted { cart_key: cart_key.to_owned() };
+    let arguments = ReminderArguments { cart_key: cart_key.to_owned() };
     jobs::enqueue_for(call.conn()?, JOB, Some(cart_key), &arguments, (now, due)).map(drop)
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
-struct Wanted {
+struct ReminderArguments {
     cart_key: String,
 }
 
@@ -140,7 +140,7 @@ impl JobKind for ReminderJob {
 }
 
 async fn run(cx: &JobCx) -> Result<Value, Halt> {
-    let wanted: Wanted = cx.arguments()?;
+    let wanted: ReminderArguments = cx.arguments()?;
     let (site, now) = (Arc::clone(cx.site()), cx.now());
     let step = move |conn: &mut dyn Conn| {
         let params = Params::unchecked(Sources::default());

@@ -18,7 +18,7 @@ use jsonschema::Validator;
 use regex::{Regex, RegexBuilder};
 use serde_json::{Map, Value};
 
-use self::asked::Asked;
+use self::asked::RecordedRequest;
 use crate::http::{Request, Response};
 use crate::process;
 
@@ -123,7 +123,7 @@ impl Document {
     /// faults. Of an answer that is no JSON, the media type is looked at.
     pub fn faults(&self, request: &Request, response: &Response) -> Vec<String> {
         let Some(answers) =
-            Asked::of(&self.root, request).and_then(|asked| asked.answers(response))
+            RecordedRequest::of(&self.root, request).and_then(|asked| asked.answers(response))
         else {
             return Vec::new();
         };

@@ -20,7 +20,7 @@ use std::time::Duration;
 use anyhow::{Context as _, Result};
 use testkit::postgres::Cluster;
 
-use self::cases::{Case, Scene};
+use self::cases::{Case, Scenario};
 use self::clients::{Clients, Outcome};
 use crate::processes;
 use crate::statistics::{microseconds_each, milliseconds};
@@ -113,21 +113,26 @@ fn measure(engine: Engine, program: &Path, plan: &Plan, only: Option<&str>) -> R
         Engine::Postgres => Some(Cluster::start()?),
     };
     let database = cluster.as_ref().map(Cluster::create_database).transpose()?;
-    let scene = Scene::create(program, &folder.path().join("data"), database)?;
+    let scenario = Scenario::create(program, &folder.path().join("data"), database)?;
     let bare = BareServer::start()?;
     let mut cases = Vec::new();
     let wanted = |case: &Case| only.is_none_or(|text| case.name.contains(text));
-    for case in scene.cases()?.into_iter().filter(wanted) {
-        let measured = measure_case(case, &scene, &bare, plan)?;
+    for case in scenario.cases()?.into_iter().filter(wanted) {
+        let measured = measure_case(case, &scenario, &bare, plan)?;
         cases.push(measured);
     }
-    scene.stop()?;
+    scenario.stop()?;
     Ok(Measured { engine, cases })
 }
 
-fn measure_case(case: Case, scene: &Scene, bare: &BareServer, plan: &Plan) -> Result<MeasuredCase> {
+fn measure_case(
+    case: Case,
+    scenario: &Scenario,
+    bare: &BareServer,
+    plan: &Plan,
+) -> Result<MeasuredCase> {
     let count = case.connections;
-    let mut product = Clients::new(scene.authority(), &case.request, case.status, count)?;
+    let mut product = Clients::new(scenario.authority(), &case.request, case.status, count)?;
     let answer_bytes = product.run(WARM_UP)?.body_bytes;
     let mut hello = Clients::new(bare.authority(), &bare.request("/"), 200, count)?;
     hello.run(WARM_UP)?;
@@ -141,7 +146,7 @@ fn measure_case(case: Case, scene: &Scene, bare: &BareServer, plan: &Plan) -> Re
         rounds.push(Round {
             hello: of_bare(&mut hello)?,
             same_size: same_size.as_mut().map(of_bare).transpose()?,
-            product: sample(&mut product, plan.phase, scene.pid())?,
+            product: sample(&mut product, plan.phase, scenario.pid())?,
         });
     }
     let last = rounds.last().context("there is no round")?;

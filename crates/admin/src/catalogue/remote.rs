@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use frame::Site;
-use frame::outbound::{Fetch, FetchFault, Fetched};
+use frame::outbound::{Fetch, FetchError, Fetched};
 use serde::Deserialize;
 use serde_json::Value;
 use types::{Error, Result};
@@ -69,8 +69,8 @@ pub(super) async fn archive(site: &Site, url: Url, sha256: &str) -> Result<Vec<u
 /// tried again.
 async fn fetch(site: &Site, request: Fetch) -> Result<Fetched> {
     let answer = site.outbound().fetch(request).await.map_err(|fault| match fault {
-        FetchFault::TooLarge => Error::invalid("the remote catalogue's response is too large"),
-        FetchFault::Refused(_) => {
+        FetchError::TooLarge => Error::invalid("the remote catalogue's response is too large"),
+        FetchError::Refused(_) => {
             Error::invalid("requests to the remote catalogue's address are not allowed")
                 .because(fault)
         }

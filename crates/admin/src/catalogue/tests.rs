@@ -3,7 +3,7 @@
 
 use std::sync::Mutex;
 
-use frame::outbound::{Fetch, FetchFault, Fetched, Fetching, Outbound};
+use frame::outbound::{Fetch, FetchError, Fetched, Fetching, Outbound};
 use serde_json::{Value, json};
 use types::Kind;
 
@@ -15,7 +15,7 @@ const LIST: &str = "https://offers.example/list.json";
 const ARCHIVE: &str = "https://offers.example/far.zip";
 const START: &str = "2026-11-15T08:00:00Z";
 
-type Answer = (&'static str, Result<(u16, Vec<u8>), FetchFault>);
+type Answer = (&'static str, Result<(u16, Vec<u8>), FetchError>);
 
 /// Answers by the whole address, and counts how often it was asked.
 #[derive(Debug, Default)]
@@ -30,26 +30,26 @@ impl Outbound for FakeNetwork {
         let answers = self.answers.lock().unwrap();
         let found = answers.iter().find(|(url, _)| *url == request.url.as_str());
         let answer = match found.map(|(_, answer)| answer.clone()) {
-            Some(Ok((_, body))) if body.len() > request.max_bytes => Err(FetchFault::TooLarge),
+            Some(Ok((_, body))) if body.len() > request.max_bytes => Err(FetchError::TooLarge),
             Some(Ok((status, body))) => {
                 Ok(Fetched { status, headers: Vec::new(), body, final_url: request.url })
             }
             Some(Err(fault)) => Err(fault),
-            None => Err(FetchFault::Unreachable),
+            None => Err(FetchError::Unreachable),
         };
         Box::pin(async move { answer })
     }
 }
 
 /// A catalogue with its network, looked at at any time.
-struct Scene {
+struct Scenario {
     catalogue: Catalogue,
     network: Arc<FakeNetwork>,
     folder: tempfile::TempDir,
     runtime: tokio::runtime::Runtime,
 }
 
-impl Scene {
+impl Scenario {
     fn new() -> Self {
         let folder = testkit::temp_dir().unwrap();
         let settings = Settings {
@@ -124,33 +124,33 @@ fn digest(bytes: &[u8]) -> String {
 
 #[test]
 fn the_address_is_asked_again_after_a_while_and_believed_while_it_is_away() {
-    let scene = Scene::new();
-    scene.respond_with(&[(LIST, Ok((200, list(&["far"], ""))))]);
-    assert_eq!(scene.offered(0), ["far"]);
-    scene.respond_with(&[(LIST, Ok((200, list(&["far", "further"], ""))))]);
-    assert_eq!(scene.offered(10), ["far"], "it was asked a moment ago");
-    assert_eq!(scene.offered(31), ["far", "further"]);
+    let scenario = Scenario::new();
+    scenario.respond_with(&[(LIST, Ok((200, list(&["far"], ""))))]);
+    assert_eq!(scenario.offered(0), ["far"]);
+    scenario.respond_with(&[(LIST, Ok((200, list(&["far", "further"], ""))))]);
+    assert_eq!(scenario.offered(10), ["far"], "it was asked a moment ago");
+    assert_eq!(scenario.offered(31), ["far", "further"]);
     for (seconds, down) in [
-        (70, Err(FetchFault::Unreachable)),
+        (70, Err(FetchError::Unreachable)),
         (110, Ok((503, Vec::new()))),
         (150, Ok((200, b"<html>".to_vec()))),
         (190, Ok((200, vec![b' '; 3 << 20]))),
     ] {
-        scene.respond_with(&[(LIST, down)]);
-        assert_eq!(scene.offered(seconds), ["far", "further"], "at {seconds}");
+        scenario.respond_with(&[(LIST, down)]);
+        assert_eq!(scenario.offered(seconds), ["far", "further"], "at {seconds}");
     }
     assert_eq!(
-        *scene.network.request_count.lock().unwrap(),
+        *scenario.network.request_count.lock().unwrap(),
         6,
         "once for each time that has passed"
     );
-    scene.respond_with(&[(LIST, Ok((200, list(&[], ""))))]);
-    assert!(scene.offered(230).is_empty(), "what is listed no more is offered no more");
+    scenario.respond_with(&[(LIST, Ok((200, list(&[], ""))))]);
+    assert!(scenario.offered(230).is_empty(), "what is listed no more is offered no more");
 }
 
 #[test]
 fn entries_that_are_wrong_are_left_out() {
-    let scene = Scene::new();
+    let scenario = Scenario::new();
     let entry = |change: &dyn Fn(&mut Value)| {
         let mut entry = json!({ "manifest": manifest("far"), "url": "far.zip", "sha256": "" });
         change(&mut entry);
@@ -164,17 +164,17 @@ fn entries_that_are_wrong_are_left_out() {
         entry(&|entry| entry["manifest"] = manifest("letters")),
     ];
     let body = json!({ "packages": packages }).to_string().into_bytes();
-    scene.respond_with(&[(LIST, Ok((200, body)))]);
-    assert_eq!(scene.offered(0), ["far"], "and the bundled plugin of a name stays");
+    scenario.respond_with(&[(LIST, Ok((200, body)))]);
+    assert_eq!(scenario.offered(0), ["far"], "and the bundled plugin of a name stays");
     let many: Vec<String> = (0..600).map(|number| format!("far-{number}")).collect();
     let many: Vec<&str> = many.iter().map(String::as_str).collect();
-    scene.respond_with(&[(LIST, Ok((200, list(&many, ""))))]);
-    assert_eq!(scene.offered(60).len(), 500, "a list has an end");
+    scenario.respond_with(&[(LIST, Ok((200, list(&many, ""))))]);
+    assert_eq!(scenario.offered(60).len(), 500, "a list has an end");
 }
 
 #[test]
 fn an_archive_must_be_what_was_listed() {
-    let scene = Scene::new();
+    let scenario = Scenario::new();
     let (good, other) = (archive("far"), archive("near"));
     let (wrong, away) = (Kind::Invalid, Kind::Unavailable);
     for (seconds, sha256, answer, expected) in [
@@ -185,11 +185,11 @@ fn an_archive_must_be_what_was_listed() {
         (240, digest(b"no zip"), Ok((200, b"no zip".to_vec())), Some(wrong)),
         (300, digest(&good), Ok((404, Vec::new())), Some(Kind::NotFound)),
         (330, digest(&good), Ok((500, Vec::new())), Some(away)),
-        (360, digest(&good), Err(FetchFault::Unreachable), Some(away)),
+        (360, digest(&good), Err(FetchError::Unreachable), Some(away)),
         (420, digest(&good), Ok((200, vec![0; ARCHIVE_BYTES_MAX + 1])), Some(wrong)),
     ] {
-        scene.respond_with(&[(LIST, Ok((200, list(&["far"], &sha256)))), (ARCHIVE, answer)]);
-        let got = scene.obtained(seconds, "far");
+        scenario.respond_with(&[(LIST, Ok((200, list(&["far"], &sha256)))), (ARCHIVE, answer)]);
+        let got = scenario.obtained(seconds, "far");
         assert_eq!(got.as_ref().err().map(Error::kind), expected, "at {seconds}");
         let origin = got.map(|obtained| obtained.origin).ok();
         assert_eq!(origin.is_some_and(|origin| origin == "remote"), expected.is_none());
@@ -198,49 +198,49 @@ fn an_archive_must_be_what_was_listed() {
 
 #[test]
 fn a_folder_offers_what_is_in_it_and_whole() {
-    let scene = Scene::new();
+    let scenario = Scenario::new();
     let put = |name: &str, content: &[u8]| {
-        std::fs::write(scene.folder.path().join("packages").join(name), content).unwrap();
+        std::fs::write(scenario.folder.path().join("packages").join(name), content).unwrap();
     };
     put("near.zip", &archive("near"));
     put("letters.zip", &archive("letters"));
     put("broken.zip", b"no zip");
     put("large.zip", &vec![0; ARCHIVE_BYTES_MAX + 1]);
     put("readme.txt", b"not looked at");
-    scene.respond_with(&[(LIST, Ok((200, list(&["near", "far"], ""))))]);
-    assert_eq!(scene.offered(0), ["far", "near"]);
-    assert_eq!(scene.obtained(1, "near").unwrap().origin, "folder", "it wins over the address");
-    assert_eq!(scene.obtained(1, "letters").unwrap().origin, "bundled", "which wins over both");
+    scenario.respond_with(&[(LIST, Ok((200, list(&["near", "far"], ""))))]);
+    assert_eq!(scenario.offered(0), ["far", "near"]);
+    assert_eq!(scenario.obtained(1, "near").unwrap().origin, "folder", "it wins over the address");
+    assert_eq!(scenario.obtained(1, "letters").unwrap().origin, "bundled", "which wins over both");
     put("near.zip", b"cut off");
-    assert_eq!(scene.refusal(2, "near").0, Kind::Invalid);
-    std::fs::remove_file(scene.folder.path().join("packages/near.zip")).unwrap();
-    assert_eq!(scene.refusal(3, "near").0, Kind::Unavailable, "it was there a moment ago");
-    assert_eq!(scene.offered(60), ["far", "near"], "now the address has it");
-    assert_eq!(scene.refusal(61, "nowhere").0, Kind::NotFound);
+    assert_eq!(scenario.refusal(2, "near").0, Kind::Invalid);
+    std::fs::remove_file(scenario.folder.path().join("packages/near.zip")).unwrap();
+    assert_eq!(scenario.refusal(3, "near").0, Kind::Unavailable, "it was there a moment ago");
+    assert_eq!(scenario.offered(60), ["far", "near"], "now the address has it");
+    assert_eq!(scenario.refusal(61, "nowhere").0, Kind::NotFound);
 }
 
 #[test]
 fn what_is_no_file_is_not_waited_for() {
-    let scene = Scene::new();
-    let packages = scene.folder.path().join("packages");
+    let scenario = Scenario::new();
+    let packages = scenario.folder.path().join("packages");
     std::fs::write(packages.join("near.zip"), archive("near")).unwrap();
     std::fs::create_dir(packages.join("folder.zip")).unwrap();
     let made = std::process::Command::new("mkfifo").arg(packages.join("pipe.zip")).status();
     assert!(made.unwrap().success());
     let started = std::time::Instant::now();
-    assert_eq!(scene.offered(0), ["near"]);
+    assert_eq!(scenario.offered(0), ["near"]);
     assert!(started.elapsed() < FOLDER_TIME, "nobody waits for who writes into the pipe");
 }
 
 #[test]
 fn a_disk_that_hangs_costs_one_thread_and_takes_away_nothing() {
-    let scene = Scene::new();
-    std::fs::write(scene.folder.path().join("packages/near.zip"), archive("near")).unwrap();
-    assert_eq!(scene.offered(0), ["near"]);
+    let scenario = Scenario::new();
+    std::fs::write(scenario.folder.path().join("packages/near.zip"), archive("near")).unwrap();
+    assert_eq!(scenario.offered(0), ["near"]);
     // As if the reading that began before had not ended.
-    scene.catalogue.is_reading.store(true, Ordering::Release);
-    assert_eq!(scene.offered(60), ["near"], "what was listed last is still offered");
-    scene.catalogue.is_reading.store(false, Ordering::Release);
-    std::fs::remove_file(scene.folder.path().join("packages/near.zip")).unwrap();
-    assert_eq!(scene.offered(120), Vec::<String>::new());
+    scenario.catalogue.is_reading.store(true, Ordering::Release);
+    assert_eq!(scenario.offered(60), ["near"], "what was listed last is still offered");
+    scenario.catalogue.is_reading.store(false, Ordering::Release);
+    std::fs::remove_file(scenario.folder.path().join("packages/near.zip")).unwrap();
+    assert_eq!(scenario.offered(120), Vec::<String>::new());
 }

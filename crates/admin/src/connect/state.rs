@@ -173,7 +173,7 @@ mod tests {
     use std::sync::Arc;
 
     use frame::User;
-    use frame::outbound::{Fetch, FetchFault, Fetching, Outbound};
+    use frame::outbound::{Fetch, FetchError, Fetching, Outbound};
     use frame::users::account::error_of;
     use frame::users::{NewUser, create_user};
 
@@ -185,7 +185,7 @@ mod tests {
 
     impl Outbound for NoNetwork {
         fn fetch(&self, _: Fetch) -> Fetching<'_> {
-            Box::pin(async { Err(FetchFault::Unreachable) })
+            Box::pin(async { Err(FetchError::Unreachable) })
         }
     }
 

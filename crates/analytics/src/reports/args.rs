@@ -4,7 +4,7 @@
 //! whatever they can read as a number**, as clients of the reference know them.
 
 use contract::rest::args::id_list;
-use contract::rest::{Args, Fault, Schema, Treatment, loose};
+use contract::rest::{Args, ParamError, Schema, Treatment, loose};
 use serde_json::Value;
 
 use crate::calendar::Unit;
@@ -183,7 +183,7 @@ pub fn scope() -> Args {
 }
 
 /// For lists of names: lower case, each once.
-fn slug_list(value: &Value, name: &str) -> Result<Value, Fault> {
+fn slug_list(value: &Value, name: &str) -> Result<Value, ParamError> {
     let mut slugs: Vec<Value> = Vec::new();
     if let Value::Array(items) = contract::rest::args::text_list(value, name)? {
         for item in items {
@@ -198,7 +198,7 @@ fn slug_list(value: &Value, name: &str) -> Result<Value, Fault> {
 }
 
 /// Exactly two numbers.
-pub fn two_numbers(value: &Value, name: &str) -> Result<(), Option<Fault>> {
+pub fn two_numbers(value: &Value, name: &str) -> Result<(), Option<ParamError>> {
     two(value, name, "numbers", |item| match item {
         Value::Number(_) => true,
         Value::String(text) => text.trim().parse::<f64>().is_ok_and(f64::is_finite),
@@ -207,7 +207,7 @@ pub fn two_numbers(value: &Value, name: &str) -> Result<(), Option<Fault>> {
 }
 
 /// Exactly two dates with times.
-pub fn two_dates(value: &Value, name: &str) -> Result<(), Option<Fault>> {
+pub fn two_dates(value: &Value, name: &str) -> Result<(), Option<ParamError>> {
     two(value, name, "dates", |item| {
         item.as_str().is_some_and(contract::rest::formats::is_date_time)
     })
@@ -218,11 +218,11 @@ fn two(
     name: &str,
     what: &str,
     is_fine: impl Fn(&Value) -> bool,
-) -> Result<(), Option<Fault>> {
+) -> Result<(), Option<ParamError>> {
     let fine = match value {
         Value::Array(items) => items.len() == 2 && items.iter().all(is_fine),
         _ => false,
     };
     let message = format!("{name} must be a list of two {what}.");
-    if fine { Ok(()) } else { Err(Some(Fault::new("rest_invalid_param", message))) }
+    if fine { Ok(()) } else { Err(Some(ParamError::new("rest_invalid_param", message))) }
 }

@@ -1,6 +1,6 @@
 //! The time that a sales report is about, in days or months of the site's calendar.
 
-use contract::rest::{Args, Fault, Schema, Treatment, loose};
+use contract::rest::{Args, ParamError, Schema, Treatment, loose};
 use frame::dates::{self, Moment};
 use frame::{Call, Options};
 use serde_json::Value;
@@ -44,7 +44,7 @@ pub(super) fn args() -> Args {
 }
 
 /// Four digits, two and two; whether the calendar has such a day is not asked.
-fn is_day(value: &Value, param: &str) -> Result<(), Option<Fault>> {
+fn is_day(value: &Value, param: &str) -> Result<(), Option<ParamError>> {
     let text = loose::scalar_text(value).unwrap_or_default();
     let fits = |(place, byte): (usize, u8)| match place {
         4 | 7 => byte == b'-',
@@ -54,7 +54,7 @@ fn is_day(value: &Value, param: &str) -> Result<(), Option<Fault>> {
         return Ok(());
     }
     let message = format!("{param} must be a day such as 2026-03-31.");
-    Err(Some(Fault::new("woocommerce_rest_invalid_date", message)))
+    Err(Some(ParamError::new("woocommerce_rest_invalid_date", message)))
 }
 
 /// The period that a call asks for: a named one, or from one day to another; else today.

@@ -64,7 +64,7 @@ fn with_certificate(shop: RestSite) -> (RestSite, PathBuf) {
 fn standard_webhooks() {
     let folder = folder("clients");
     let site = Site::sqlite().set("server.outbound.exempt", r#"["127.0.0.1"]"#);
-    let key = site.key(&site.iso("Told"));
+    let key = site.key(&site.iso("CannedAnswer"));
     let running = site.serve();
     let mut command = Command::new(folder.join("venv/bin/python"));
     command.arg(folder.join("standard_webhooks_session.py")).current_dir(&folder);

@@ -48,7 +48,7 @@ impl Elsewhere {
         (elsewhere, format!("{url}/list.json"))
     }
 
-    fn answer(&self, path: &str) -> far_host::Told {
+    fn answer(&self, path: &str) -> far_host::CannedAnswer {
         let entry = |slug: &str, sha256: &str| {
             json!({
                 "type": "plugin", "manifest": manifest(slug), "url": format!("{slug}.zip"),

@@ -11,7 +11,7 @@ use serde_json::Value;
 pub(crate) const EXEMPT: (&str, &str) = ("server.outbound.exempt", r#"["127.0.0.0/8"]"#);
 
 /// A request that arrived.
-pub(crate) struct Asked {
+pub(crate) struct ReceivedRequest {
     /// With its query.
     pub(crate) path: String,
     pub(crate) authorization: String,
@@ -20,14 +20,16 @@ pub(crate) struct Asked {
 }
 
 /// A status, and a body.
-pub(crate) type Told = (u16, Vec<u8>);
+pub(crate) type CannedAnswer = (u16, Vec<u8>);
 
-pub(crate) fn json(status: u16, value: &Value) -> Told {
+pub(crate) fn json(status: u16, value: &Value) -> CannedAnswer {
     (status, value.to_string().into_bytes())
 }
 
 /// Answers on a port of its own until the test ends. Returns its address.
-pub(crate) fn start(answer: impl Fn(&Asked) -> Told + Send + Sync + 'static) -> String {
+pub(crate) fn start(
+    answer: impl Fn(&ReceivedRequest) -> CannedAnswer + Send + Sync + 'static,
+) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
     let answer = Arc::new(answer);
@@ -40,11 +42,11 @@ pub(crate) fn start(answer: impl Fn(&Asked) -> Told + Send + Sync + 'static) -> 
     url
 }
 
-fn serve(mut stream: TcpStream, answer: &dyn Fn(&Asked) -> Told) {
+fn serve(mut stream: TcpStream, answer: &dyn Fn(&ReceivedRequest) -> CannedAnswer) {
     let Some(asked) = receive(&mut stream) else { return };
     let (status, content) = answer(&asked);
     let head = format!(
-        "HTTP/1.1 {status} Told\r\nContent-Length: {}\r\nConnection: close\r\n\r\n",
+        "HTTP/1.1 {status} CannedAnswer\r\nContent-Length: {}\r\nConnection: close\r\n\r\n",
         content.len()
     );
     // Who asks may be gone, or want no more than it takes.
@@ -52,7 +54,7 @@ fn serve(mut stream: TcpStream, answer: &dyn Fn(&Asked) -> Told) {
     let _ = stream.write_all(&content);
 }
 
-fn receive(stream: &mut TcpStream) -> Option<Asked> {
+fn receive(stream: &mut TcpStream) -> Option<ReceivedRequest> {
     let mut bytes = Vec::new();
     let mut buffer = [0; 4096];
     loop {
@@ -68,7 +70,7 @@ fn receive(stream: &mut TcpStream) -> Option<Asked> {
         if body.len() < header("Content-Length").parse().unwrap_or(0) {
             continue;
         }
-        return Some(Asked {
+        return Some(ReceivedRequest {
             path: head.split(' ').nth(1).unwrap_or_default().to_owned(),
             authorization: header("Authorization"),
             body: serde_json::from_str(body).unwrap_or_default(),

@@ -17,7 +17,7 @@ const TEMPLATE: &str = "RESTAURANT01";
 const KEY_LIFE: Duration = Duration::from_secs(1);
 
 /// A site with something on it, and everything that can be wrong with a key.
-struct Scene {
+struct Scenario {
     running: Running,
     store: Database,
     key: String,
@@ -39,7 +39,7 @@ struct Scene {
     _site: Site,
 }
 
-impl Scene {
+impl Scenario {
     fn new() -> Self {
         let site = Site::sqlite();
         let (iso, other_iso) = (site.iso("Mine"), site.iso("Theirs"));
@@ -226,46 +226,46 @@ fn rows(store: &Database) -> Vec<i64> {
 
 #[test]
 fn every_endpoint_refuses_every_bad_key() {
-    let scene = Scene::new();
-    let before = rows(&scene.store);
+    let scenario = Scenario::new();
+    let before = rows(&scenario.store);
     for route in routes() {
         let scope = match route.permission {
             Permission::Scope(scope) => scope,
             Permission::Public => {
-                let answer = scene.send(&route, None);
+                let answer = scenario.send(&route, None);
                 // What is sent here by the way is no registration.
                 let expected = if route.method.has_body() { 400 } else { 200 };
                 assert_eq!(answer.status, expected, "{route:?} is public: {}", answer.text());
                 continue;
             }
             Permission::Device | Permission::Pairing | Permission::Administrator => {
-                check_strangers_to_devices(&scene, &route);
+                check_strangers_to_devices(&scenario, &route);
                 continue;
             }
         };
-        let unfit = scene.scoped_keys.iter().find(|(has, _)| *has != scope).unwrap();
+        let unfit = scenario.scoped_keys.iter().find(|(has, _)| *has != scope).unwrap();
         let without_scope = ("without the scope", Some(authorization(&unfit.1)));
-        for (what, header) in scene.bad_headers.iter().chain([&without_scope]) {
-            let answer = scene.send(&route, header.as_deref());
+        for (what, header) in scenario.bad_headers.iter().chain([&without_scope]) {
+            let answer = scenario.send(&route, header.as_deref());
             check_denied(&answer, &format!("{route:?} with a key {what}"), *what == "expired");
         }
     }
-    assert_eq!(rows(&scene.store), before, "a refused request left something behind");
-    assert_eq!(scene.running.onboard(&scene.key, &body("Never stored")).status, 200);
+    assert_eq!(rows(&scenario.store), before, "a refused request left something behind");
+    assert_eq!(scenario.running.onboard(&scenario.key, &body("Never stored")).status, 200);
 }
 
 /// A route for devices takes no key at all, and no credential that was made up.
-fn check_strangers_to_devices(scene: &Scene, route: &Route) {
+fn check_strangers_to_devices(scenario: &Scenario, route: &Route) {
     let made_up = [
         format!("device-token bwd_{}", "a".repeat(40)),
         "device-token".to_owned(),
         "pairing-code ABCD2345".to_owned(),
         "pairing-code".to_owned(),
-        authorization(&scene.key),
+        authorization(&scenario.key),
     ];
-    let bad = scene.bad_headers.iter().map(|(_, header)| header.clone());
+    let bad = scenario.bad_headers.iter().map(|(_, header)| header.clone());
     for header in bad.chain(made_up.into_iter().map(Some)) {
-        let answer = scene.send(route, header.as_deref());
+        let answer = scenario.send(route, header.as_deref());
         check_denied(&answer, &format!("{route:?} with {header:?}"), false);
     }
 }
@@ -283,37 +283,37 @@ fn check_denied(answer: &Response, what: &str, expired: bool) {
 
 #[test]
 fn what_belongs_to_another_iso_does_not_exist() {
-    let scene = Scene::new();
+    let scenario = Scenario::new();
     let mut compared = 0;
     for route in routes() {
         let is_read = route.method == Method::Get && route.path_variables().next().is_some();
         if !is_read {
             continue;
         }
-        let own = scene.send(&route, Some(&authorization(&scene.key)));
+        let own = scenario.send(&route, Some(&authorization(&scenario.key)));
         assert_eq!(own.status, 200, "{route:?}: {}", own.text());
-        let theirs = scene.send(&route, Some(&authorization(&scene.other_key)));
+        let theirs = scenario.send(&route, Some(&authorization(&scenario.other_key)));
         let unknown_path = route.path_variables().fold(route.path.to_owned(), |path, variable| {
             path.replace(&format!("{{{variable}}}"), "000000000000")
         });
-        let unknown = scene.running.get(&unknown_path, &scene.other_key);
+        let unknown = scenario.running.get(&unknown_path, &scenario.other_key);
         assert_eq!((theirs.status, unknown.status), (404, 404), "{route:?}");
         assert_eq!(theirs.text(), unknown.text(), "{route:?}");
         compared += 1;
     }
     assert!(compared >= 7, "only {compared} endpoints read one object");
-    check_changes(&scene);
-    check_staged_onboardings(&scene);
+    check_changes(&scenario);
+    check_staged_onboardings(&scenario);
 }
 
 /// A body that the endpoint would accept for an object of the caller's own.
-fn change_body(scene: &Scene, route: &Route) -> Value {
+fn change_body(scenario: &Scenario, route: &Route) -> Value {
     match (route.method, route.path) {
         (Method::Patch, "/v1/templates/{name}") => {
             json!({ "parameters": {}, "expectedVersion": 1 })
         }
         (Method::Patch, _) => json!({ "expectedVersion": 1 }),
-        (_, "/v1/tpns/{tpn}/reassign") => json!({ "storeId": scene.ids.store }),
+        (_, "/v1/tpns/{tpn}/reassign") => json!({ "storeId": scenario.ids.store }),
         (_, "/v1/tpns/{tpn}/profiles/{profileId}") => {
             let mut processor = body("any")["tpnData"]["tpnProcessor"].clone();
             processor["profile"].as_array_mut().unwrap().truncate(1);
@@ -329,18 +329,18 @@ fn change_body(scene: &Scene, route: &Route) -> Value {
 }
 
 /// What another ISO has cannot be changed, as what never was.
-fn check_changes(scene: &Scene) {
-    let before = rows(&scene.store);
+fn check_changes(scenario: &Scenario) {
+    let before = rows(&scenario.store);
     let mut compared = 0;
     for route in routes() {
         let is_key_route = matches!(route.permission, Permission::Scope(_));
         if !route.method.has_body() || route.path_variables().next().is_none() || !is_key_route {
             continue;
         }
-        let sent = change_body(scene, &route).to_string();
-        let header = authorization(&scene.other_key);
-        let theirs = scene.request(&route, Some(&header)).body(sent.clone());
-        let theirs = http::send(&scene.running.url, &theirs).unwrap();
+        let sent = change_body(scenario, &route).to_string();
+        let header = authorization(&scenario.other_key);
+        let theirs = scenario.request(&route, Some(&header)).body(sent.clone());
+        let theirs = http::send(&scenario.running.url, &theirs).unwrap();
         let path = route.path_variables().fold(route.path.to_owned(), |path, variable| {
             let value = if variable == "profileId" { "01" } else { "000000000000" };
             path.replace(&format!("{{{variable}}}"), value)
@@ -349,28 +349,28 @@ fn check_changes(scene: &Scene) {
             .header("Content-Type", "application/json")
             .header("Authorization", &header)
             .body(sent);
-        let unknown = http::send(&scene.running.url, &unknown).unwrap();
+        let unknown = http::send(&scenario.running.url, &unknown).unwrap();
         assert_eq!((theirs.status, unknown.status), (404, 404), "{route:?}: {}", theirs.text());
         assert_eq!(theirs.text(), unknown.text(), "{route:?}");
         compared += 1;
     }
     assert!(compared >= 15, "only {compared} endpoints change one object");
-    assert_eq!(rows(&scene.store), before, "a refused change left something behind");
+    assert_eq!(rows(&scenario.store), before, "a refused change left something behind");
 }
 
 /// Staged onboardings under another ISO's merchant fail as under one that never was.
-fn check_staged_onboardings(scene: &Scene) {
+fn check_staged_onboardings(scenario: &Scenario) {
     let staged = |merchant: &str, store: Option<&str>| {
         let mut request = body("Under another's roof");
         request["merchantData"] = serde_json::json!({ "merchantId": merchant });
         if let Some(store) = store {
             request["storeData"] = serde_json::json!({ "storeId": store });
         }
-        let answer = scene.running.onboard(&scene.other_key, &request);
+        let answer = scenario.running.onboard(&scenario.other_key, &request);
         assert_eq!(answer.status, 400, "{}", answer.text());
         answer.json().unwrap()
     };
-    let Ids { merchant, store, .. } = &scene.ids;
+    let Ids { merchant, store, .. } = &scenario.ids;
     let unknown = "000000000000";
     let same: [(Value, Value); 2] = [
         (staged(merchant, None), staged(unknown, None)),

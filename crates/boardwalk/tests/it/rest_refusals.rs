@@ -73,7 +73,7 @@ const KEY_REFUSED: &str = "woocommerce_rest_authentication_error";
 type Permissions = BTreeMap<String, BTreeMap<String, BTreeSet<String>>>;
 
 /// A site with a connection for everybody who asks.
-struct Scene {
+struct Scenario {
     running: Running,
     original: RestSite,
     callers: Vec<Caller>,
@@ -93,7 +93,7 @@ struct Caller {
     secure: bool,
 }
 
-impl Scene {
+impl Scenario {
     fn new(site: Site) -> Self {
         let original = RestSite::import(site);
         let pair = |who: &str| original.identities.get(who).unwrap().clone();
@@ -130,13 +130,13 @@ impl Scene {
             callers.insert(1, Caller { name, code: "", authorization, secure: false });
             secrets.extend(pair.split_once(':').map(|(_, secret)| secret.to_owned()));
         }
-        let scene = Self { running, original, callers, strangers, keys, secrets };
+        let scenario = Self { running, original, callers, strangers, keys, secrets };
         // The first use of an application password is noted; later ones of the same day are not.
-        for caller in &scene.callers {
-            let answer = scene.send(caller, "GET", "/wp/v2/users/me", None);
+        for caller in &scenario.callers {
+            let answer = scenario.send(caller, "GET", "/wp/v2/users/me", None);
             assert_eq!(answer.status == 200, caller.authorization.is_some(), "{}", caller.name);
         }
-        scene
+        scenario
     }
 
     /// Sends a request, and checks what must hold for every answer.
@@ -241,7 +241,7 @@ fn declared() -> Permissions {
 }
 
 /// What `Allow` tells everybody about every route.
-fn seen(scene: &Scene, routes: &Routes) -> Permissions {
+fn seen(scenario: &Scenario, routes: &Routes) -> Permissions {
     let mut seen = Permissions::new();
     for endpoint in &routes.endpoints {
         let methods = seen.entry(endpoint.pattern.clone()).or_default();
@@ -251,8 +251,8 @@ fn seen(scene: &Scene, routes: &Routes) -> Permissions {
     }
     for (pattern, methods) in &mut seen {
         let path = routes.existing_path(pattern);
-        for caller in &scene.callers {
-            let answer = scene.send(caller, "OPTIONS", &path, None);
+        for caller in &scenario.callers {
+            let answer = scenario.send(caller, "OPTIONS", &path, None);
             assert_eq!(answer.status, 200, "{path}");
             let allowed = answer.header("Allow").unwrap_or_default();
             for method in allowed.split(", ").filter(|method| !method.is_empty()) {
@@ -274,9 +274,9 @@ fn every_route_lets_in_whom_it_declares_on_postgres() {
 }
 
 fn check(site: Site) {
-    let scene = Scene::new(site);
-    let routes = scene.routes();
-    let (declared, seen) = (declared(), seen(&scene, &routes));
+    let scenario = Scenario::new(site);
+    let routes = scenario.routes();
+    let (declared, seen) = (declared(), seen(&scenario, &routes));
     let mut differences = String::new();
     for (pattern, methods) in &seen {
         for (method, who) in methods {
@@ -299,24 +299,24 @@ fn check(site: Site) {
         "conformance/rest/permissions.json says who may use a route; these differ:\n{differences}\
          declared, but not in the index: {stale:?}"
     );
-    refused_requests_change_nothing(&scene, &routes, &declared);
-    strangers_are_refused(&scene, &routes);
-    batches_are_refused_item_by_item(&scene, &routes);
-    nobody_rises(&scene);
-    keys_do_what_they_are_for(&scene, &routes);
-    allowed_requests_are_served(&scene, &routes, &declared);
+    refused_requests_change_nothing(&scenario, &routes, &declared);
+    strangers_are_refused(&scenario, &routes);
+    batches_are_refused_item_by_item(&scenario, &routes);
+    nobody_rises(&scenario);
+    keys_do_what_they_are_for(&scenario, &routes);
+    allowed_requests_are_served(&scenario, &routes, &declared);
 }
 
 /// Sends everything that must be refused, then compares the database.
-fn refused_requests_change_nothing(scene: &Scene, routes: &Routes, declared: &Permissions) {
-    let before = scene.rows("before.backup");
+fn refused_requests_change_nothing(scenario: &Scenario, routes: &Routes, declared: &Permissions) {
+    let before = scenario.rows("before.backup");
     let mut count = 0;
-    for_each_call(scene, routes, |caller, endpoint, method| {
+    for_each_call(scenario, routes, |caller, endpoint, method| {
         if declared[&endpoint.pattern][method].contains(caller.name) {
             return;
         }
         for path in routes.paths(&endpoint.pattern) {
-            let answer = call(scene, caller, endpoint, method, &path);
+            let answer = call(scenario, caller, endpoint, method, &path);
             let is_nothing = OPEN_TO_NOTHING.contains(&endpoint.pattern.as_str());
             let refused = matches!(answer.status, 400 | 401 | 403 | 404);
             let is_fine = refused || (is_nothing && answer.text() == "[]");
@@ -325,43 +325,49 @@ fn refused_requests_change_nothing(scene: &Scene, routes: &Routes, declared: &Pe
         }
     });
     assert!(count > routes.endpoints.len(), "only {count} refusals");
-    for caller in &scene.strangers {
+    for caller in &scenario.strangers {
         for endpoint in &routes.endpoints {
             for method in &endpoint.methods {
-                call(scene, caller, endpoint, method, &routes.existing_path(&endpoint.pattern));
+                call(scenario, caller, endpoint, method, &routes.existing_path(&endpoint.pattern));
             }
         }
     }
-    assert!(before == scene.rows("after.backup"), "a refused request changed the database");
+    assert!(before == scenario.rows("after.backup"), "a refused request changed the database");
 }
 
 fn for_each_call<'a>(
-    scene: &'a Scene,
+    scenario: &'a Scenario,
     routes: &'a Routes,
     mut run: impl FnMut(&'a Caller, &'a Endpoint, &'a str),
 ) {
     for endpoint in &routes.endpoints {
         for method in &endpoint.methods {
-            for caller in &scene.callers {
+            for caller in &scenario.callers {
                 run(caller, endpoint, method);
             }
         }
     }
 }
 
-fn call(scene: &Scene, caller: &Caller, endpoint: &Endpoint, method: &str, path: &str) -> Response {
-    let params = endpoint.params(&scene.running.url);
+fn call(
+    scenario: &Scenario,
+    caller: &Caller,
+    endpoint: &Endpoint,
+    method: &str,
+    path: &str,
+) -> Response {
+    let params = endpoint.params(&scenario.running.url);
     if matches!(method, "GET" | "DELETE") {
         let query = plan::query(&params);
-        return scene.send(caller, method, &format!("{path}{query}"), None);
+        return scenario.send(caller, method, &format!("{path}{query}"), None);
     }
-    scene.send(caller, method, path, Some(&Value::Object(params)))
+    scenario.send(caller, method, path, Some(&Value::Object(params)))
 }
 
 /// Outside the commerce family wrong credentials are refused everywhere, also where there is no
 /// route; inside it they are nobody's.
-fn strangers_are_refused(scene: &Scene, routes: &Routes) {
-    let nobody = scene.callers.first().unwrap();
+fn strangers_are_refused(scenario: &Scenario, routes: &Routes) {
+    let nobody = scenario.callers.first().unwrap();
     let known = routes.endpoints.iter().flat_map(|endpoint| {
         let path = routes.existing_path(&endpoint.pattern);
         endpoint.methods.iter().map(move |method| (Some(endpoint), method.as_str(), path.clone()))
@@ -369,10 +375,10 @@ fn strangers_are_refused(scene: &Scene, routes: &Routes) {
     let unknown = ["/no/such/route", "/wp/v2/nothing", "/wc/v3/nothing"];
     let unknown = unknown.map(|path| (None, "GET", path.to_owned()));
     for (endpoint, method, path) in known.chain(unknown) {
-        for stranger in &scene.strangers {
+        for stranger in &scenario.strangers {
             let ask = |caller: &Caller| match endpoint {
-                Some(endpoint) => call(scene, caller, endpoint, method, &path),
-                None => scene.send(caller, method, &path, None),
+                Some(endpoint) => call(scenario, caller, endpoint, method, &path),
+                None => scenario.send(caller, method, &path, None),
             };
             let answer = ask(stranger);
             let code = answer.json().ok().and_then(|body| body["code"].as_str().map(str::to_owned));
@@ -388,9 +394,9 @@ fn strangers_are_refused(scene: &Scene, routes: &Routes) {
 
 /// A key that may read changes nothing and one that may write reads nothing, though they are an
 /// administrator's; outside of the commerce family they are nobody's.
-fn keys_do_what_they_are_for(scene: &Scene, routes: &Routes) {
-    let before = scene.rows("before-keys.backup");
-    let [reads, writes] = &scene.keys;
+fn keys_do_what_they_are_for(scenario: &Scenario, routes: &Routes) {
+    let before = scenario.rows("before-keys.backup");
+    let [reads, writes] = &scenario.keys;
     let mut count = 0;
     for endpoint in &routes.endpoints {
         let path = routes.existing_path(&endpoint.pattern);
@@ -398,10 +404,10 @@ fn keys_do_what_they_are_for(scene: &Scene, routes: &Routes) {
             let unfit = if method == "GET" { writes } else { reads };
             let mut checks = vec![(unfit, KEY_REFUSED)];
             if !is_commerce(&path) {
-                checks = scene.keys.iter().map(|key| (key, "invalid_username")).collect();
+                checks = scenario.keys.iter().map(|key| (key, "invalid_username")).collect();
             }
             for (key, code) in checks {
-                let answer = call(scene, key, endpoint, method, &path);
+                let answer = call(scenario, key, endpoint, method, &path);
                 let what = format!("{method} {path} by {}: {}", key.name, answer.text());
                 assert_eq!(answer.status, 401, "{what}");
                 assert_eq!(answer.json().unwrap()["code"], code, "{what}");
@@ -410,22 +416,22 @@ fn keys_do_what_they_are_for(scene: &Scene, routes: &Routes) {
         }
     }
     assert!(count > routes.endpoints.len(), "only {count} refusals");
-    assert!(before == scene.rows("after-keys.backup"), "a key did what it is not for");
+    assert!(before == scenario.rows("after-keys.backup"), "a key did what it is not for");
 }
 
 /// Nobody's batch is taken, but nothing in it is done.
-fn batches_are_refused_item_by_item(scene: &Scene, routes: &Routes) {
-    let nobody = scene.callers.first().unwrap();
-    let before = scene.rows("before-batch.backup");
+fn batches_are_refused_item_by_item(scenario: &Scenario, routes: &Routes) {
+    let nobody = scenario.callers.first().unwrap();
+    let before = scenario.rows("before-batch.backup");
     let batchable = routes.endpoints.iter().filter(|endpoint| endpoint.batchable);
     let mut count = 0;
     for endpoint in batchable {
         for method in endpoint.methods.iter().filter(|method| *method != "GET") {
             let path = routes.existing_path(&endpoint.pattern);
-            let params = endpoint.params(&scene.running.url);
+            let params = endpoint.params(&scenario.running.url);
             let item = json!({ "method": method, "path": path, "body": params });
             let answer =
-                scene.send(nobody, "POST", "/batch/v1", Some(&json!({"requests": [item]})));
+                scenario.send(nobody, "POST", "/batch/v1", Some(&json!({"requests": [item]})));
             assert_eq!(answer.status, 207, "{}", answer.text());
             let status = answer.json().unwrap()["responses"][0]["status"].as_u64().unwrap();
             assert!(matches!(status, 400 | 401 | 403 | 404), "{item}: {}", answer.text());
@@ -433,13 +439,13 @@ fn batches_are_refused_item_by_item(scene: &Scene, routes: &Routes) {
         }
     }
     assert!(count > 0, "no route can be called in a batch");
-    assert!(before == scene.rows("after-batch.backup"), "a refused batch changed the database");
+    assert!(before == scenario.rows("after-batch.backup"), "a refused batch changed the database");
 }
 
 /// Who may change some users cannot change those above, nor make themselves more than they are.
-fn nobody_rises(scene: &Scene) {
-    let before = scene.rows("before-rise.backup");
-    let admin = scene.send(scene.administrator(), "GET", "/wp/v2/users/me", None);
+fn nobody_rises(scenario: &Scenario) {
+    let before = scenario.rows("before-rise.backup");
+    let admin = scenario.send(scenario.administrator(), "GET", "/wp/v2/users/me", None);
     let admin = format!("/wp/v2/users/{}", admin.json().unwrap()["id"]);
     let passwords = format!("{admin}/application-passwords");
     let (password, role) =
@@ -453,14 +459,14 @@ fn nobody_rises(scene: &Scene) {
         ("POST", "/wp/v2/users/me", &role),
         ("PATCH", "/wp/v2/settings", &json!({ "title": "taken over" })),
     ];
-    for caller in scene.callers.iter().filter(|caller| caller.name != "administrator") {
+    for caller in scenario.callers.iter().filter(|caller| caller.name != "administrator") {
         for (method, path, body) in attempts {
-            let answer = scene.send(caller, method, path, Some(body));
+            let answer = scenario.send(caller, method, path, Some(body));
             let refused = matches!(answer.status, 401 | 403 | 404);
             assert!(refused, "{method} {path} by {}: {}", caller.name, answer.text());
         }
     }
-    assert!(before == scene.rows("after-rise.backup"), "somebody rose");
+    assert!(before == scenario.rows("after-rise.backup"), "somebody rose");
 }
 
 /// Whether buyers use the route, who need no account: they show a token or a nonce instead.
@@ -470,9 +476,9 @@ fn is_of_buyers(endpoint: &Endpoint) -> bool {
 }
 
 /// What is declared is also given; deletions come last. The site is of no use afterwards.
-fn allowed_requests_are_served(scene: &Scene, routes: &Routes, declared: &Permissions) {
+fn allowed_requests_are_served(scenario: &Scenario, routes: &Routes, declared: &Permissions) {
     for turn in [&["GET"][..], &["POST", "PUT", "PATCH"], &["DELETE"]] {
-        for_each_call(scene, routes, |caller, endpoint, method| {
+        for_each_call(scenario, routes, |caller, endpoint, method| {
             let may = declared[&endpoint.pattern][method].contains(caller.name);
             if !may || !turn.contains(&method) {
                 return;
@@ -481,7 +487,7 @@ fn allowed_requests_are_served(scene: &Scene, routes: &Routes, declared: &Permis
             let changes = method != "GET" && !open;
             assert!(!changes || caller.name != "anonymous", "{method} {}", endpoint.pattern);
             let path = routes.existing_path(&endpoint.pattern);
-            let answer = call(scene, caller, endpoint, method, &path);
+            let answer = call(scenario, caller, endpoint, method, &path);
             // An earlier turn may have deleted it, and what is plausible need not be right.
             let inside =
                 REFUSES_INSIDE.contains(&endpoint.pattern.as_str()) || is_of_buyers(endpoint);

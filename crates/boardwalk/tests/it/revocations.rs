@@ -30,23 +30,23 @@ fn a_revocation_holds_for_the_next_request_on_postgres() {
 fn check_all(site: Site) {
     let site = site.set("server.trusted_proxies", r#"["127.0.0.1"]"#);
     let running = site.serve();
-    let scene = Scene::new(&site, &running);
-    scene.application_passwords();
-    scene.consumer_keys();
-    scene.sessions();
-    scene.roles();
-    scene.api_keys();
-    scene.devices();
-    scene.isos();
+    let scenario = Scenario::new(&site, &running);
+    scenario.application_passwords();
+    scenario.consumer_keys();
+    scenario.sessions();
+    scenario.roles();
+    scenario.api_keys();
+    scenario.devices();
+    scenario.isos();
 }
 
 #[test]
 fn a_revocation_holds_for_other_servers_within_a_second() {
     let site = Site::postgres();
     let servers = [site.serve(), site.serve()];
-    let scene = Scene::new(&site, &servers[0]);
-    let (uuid, pair) = scene.application_password();
-    let (key_id, key) = site.key_with(&scene.iso, &[]);
+    let scenario = Scenario::new(&site, &servers[0]);
+    let (uuid, pair) = scenario.application_password();
+    let (key_id, key) = site.key_with(&scenario.iso, &[]);
     let shows = |url: &str| {
         let me = http::get(url, ME, &[("Authorization", &*basic(&pair))]).unwrap();
         let mine = http::get(url, "/v1/keys", &[("Authorization", &*authorization(&key))]).unwrap();
@@ -56,9 +56,9 @@ fn a_revocation_holds_for_other_servers_within_a_second() {
     for server in &servers {
         assert_eq!(shows(&server.url), (200, 200));
     }
-    scene.boss.done("DELETE", &own, None);
-    let other = site.key(&scene.iso);
-    assert_eq!(scene.by_key(&other, "DELETE", &format!("/v1/keys/{key_id}"), None).status, 200);
+    scenario.boss.done("DELETE", &own, None);
+    let other = site.key(&scenario.iso);
+    assert_eq!(scenario.by_key(&other, "DELETE", &format!("/v1/keys/{key_id}"), None).status, 200);
     let revoked = Instant::now();
     assert_eq!(shows(&servers[0].url), (401, 401));
     let left = REVOKED_WITHIN.saturating_sub(revoked.elapsed());
@@ -66,14 +66,14 @@ fn a_revocation_holds_for_other_servers_within_a_second() {
 }
 
 /// A server, an administrator who is signed in, and an ISO.
-struct Scene<'a> {
+struct Scenario<'a> {
     site: &'a Site,
     running: &'a Running,
     boss: Browser<'a>,
     iso: String,
 }
 
-impl<'a> Scene<'a> {
+impl<'a> Scenario<'a> {
     fn new(site: &'a Site, running: &'a Running) -> Self {
         create_user(site, BOSS, &["--role", "administrator"], BOSS_PASSWORD);
         let boss = Browser::sign_in(running, BOSS, BOSS_PASSWORD).unwrap();

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use admin::package::{Files, pack};
 use serde_json::{Value, json};
 
-use crate::far_host::{self, Asked, Told};
+use crate::far_host::{self, CannedAnswer, ReceivedRequest};
 
 pub(crate) const KEY: &str = "key-1";
 const SITE_ID: i64 = 77;
@@ -81,7 +81,7 @@ impl TestMarket {
     }
 }
 
-fn answer(known: &mut Known, asked: &Asked) -> Told {
+fn answer(known: &mut Known, asked: &ReceivedRequest) -> CannedAnswer {
     let json = |status: u16, value: Value| far_host::json(status, &value);
     let path = asked.path.strip_prefix("/market/").unwrap_or(&asked.path);
     known.asked.push((path.to_owned(), asked.authorization.clone()));

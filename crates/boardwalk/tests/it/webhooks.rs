@@ -69,7 +69,7 @@ fn events_survive(site: Site) {
         .set("server.webhooks.retry_seconds", format!("{:?}", [0; 19]))
         .set("server.webhooks.timeout_ms", 1_000);
     let receiver = Receiver::start(MOODS);
-    let iso = site.iso("Told");
+    let iso = site.iso("CannedAnswer");
     let key = site.key(&iso);
     let mut running = site.serve();
     let webhook = post(&running, &key, "/v1/webhooks", &json!({ "url": receiver.url }));

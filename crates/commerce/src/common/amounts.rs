@@ -1,6 +1,6 @@
 //! Amounts as texts: read as generously as clients are used to, written with fixed decimals.
 
-use contract::rest::check::Fault;
+use contract::rest::check::ParamError;
 use contract::rest::params::invalid_params;
 use contract::rest::{Refusal, Schema, loose};
 use frame::Options;
@@ -26,7 +26,7 @@ pub fn check(param: &str, value: Option<&Value>, most: i64) -> Result<(), Refusa
 
 /// The refusal of a parameter that is wrong by itself.
 pub fn wrong(param: &str, message: impl Into<String>) -> Refusal {
-    invalid_params(vec![(param.to_owned(), Some(Fault::new("rest_invalid_param", message)))])
+    invalid_params(vec![(param.to_owned(), Some(ParamError::new("rest_invalid_param", message)))])
 }
 
 /// Decimals that the site shows.

@@ -2,7 +2,7 @@
 //! are, they are read as far as they mean something.
 
 use contract::rest::params::invalid_params;
-use contract::rest::{Fault, Params, Refusal, Stop, clean, formats, loose};
+use contract::rest::{ParamError, Params, Refusal, Stop, clean, formats, loose};
 use frame::text::{clean_content, slugify};
 use frame::{Call, Options};
 use serde_json::Value;
@@ -201,7 +201,7 @@ fn status_of(word: &str) -> Result<&'static str, Refusal> {
     found.map(|(status, _)| *status).ok_or_else(|| {
         let names: Vec<&str> = STATUSES.iter().map(|(status, _)| *status).collect();
         let message = format!("status must be one of {}.", names.join(", "));
-        let fault = Fault::new("rest_not_in_enum", message);
+        let fault = ParamError::new("rest_not_in_enum", message);
         invalid_params(vec![(String::from("status"), Some(fault))])
     })
 }

@@ -11,7 +11,7 @@ use super::of_customer::usable;
 
 /// What an address of a download names.
 #[derive(Clone, Debug)]
-pub struct DownloadWanted {
+pub struct DownloadRequest {
     pub product_id: i64,
     pub order_key: String,
     pub email: String,
@@ -30,7 +30,7 @@ pub enum Taken {
 }
 
 /// Uses a permission to download.
-pub fn take(call: &mut Call<'_>, wanted: &DownloadWanted) -> Result<Taken, Stop> {
+pub fn take(call: &mut Call<'_>, wanted: &DownloadRequest) -> Result<Taken, Stop> {
     if wanted.order_key.is_empty() || wanted.download_id.is_empty() {
         return Ok(Taken::Not);
     }

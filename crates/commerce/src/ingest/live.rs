@@ -11,7 +11,7 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use frame::auth::oauth;
-use frame::outbound::{Fetch, FetchFault, Fetched};
+use frame::outbound::{Fetch, FetchError, Fetched};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use types::{Error, Result, Secret, Timestamp};
@@ -96,7 +96,7 @@ pub struct Shop {
 
 /// The way to the shop.
 pub trait Road {
-    fn fetch(&mut self, request: Fetch) -> std::result::Result<Fetched, FetchFault>;
+    fn fetch(&mut self, request: Fetch) -> std::result::Result<Fetched, FetchError>;
     fn pause(&mut self, time: Duration);
     fn now(&self) -> Timestamp;
 }
@@ -331,10 +331,10 @@ impl Asker<'_> {
                 }
                 Ok(answer) => return Err(refused(path, &answer)),
                 Err(
-                    error @ (FetchFault::Unreachable
-                    | FetchFault::TimedOut
-                    | FetchFault::BadAnswer
-                    | FetchFault::NoSuchHost),
+                    error @ (FetchError::Unreachable
+                    | FetchError::TimedOut
+                    | FetchError::BadAnswer
+                    | FetchError::NoSuchHost),
                 ) => (error.to_string(), None),
                 Err(error) => {
                     return Err(Error::invalid(format!("cannot connect to the store: {error}")));

@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use contract::rest::check::Fault as FieldFault;
+use contract::rest::check::ParamError as FieldFault;
 use contract::rest::params::invalid_params;
 use contract::rest::{Refusal, Verb, clean, loose};
 use db::Conn;

@@ -20,7 +20,7 @@ use crate::coupons::Coupon;
 
 /// Something that a buyer wants.
 #[derive(Clone, Debug)]
-pub struct Wanted {
+pub struct QuoteItem {
     /// The variation, or else the product.
     pub sold_id: i64,
     pub quantity: i64,
@@ -71,7 +71,7 @@ impl Quote {
         conn: &mut dyn Conn,
         options: &Options,
         buyer: Buyer,
-        wanted: &[Wanted],
+        wanted: &[QuoteItem],
     ) -> Result<Self> {
         let mut shop = Shop::load(conn, options)?;
         shop.is_quote = true;

@@ -15,7 +15,7 @@ use crate::common::moments;
 
 /// A refund that a gateway made by itself.
 #[derive(Debug)]
-pub(crate) struct RefundWanted {
+pub(crate) struct ReportedRefund {
     pub(crate) amount: Amount,
     pub(crate) reason: String,
 }
@@ -24,7 +24,7 @@ pub(crate) struct RefundWanted {
 pub(crate) fn record_refund(
     call: &mut Call<'_>,
     order: Order,
-    wanted: RefundWanted,
+    wanted: ReportedRefund,
 ) -> Result<Option<i64>, Stop> {
     if wanted.amount > left(call, &order)? {
         return Ok(None);

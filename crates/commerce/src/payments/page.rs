@@ -25,7 +25,7 @@ const URL_LENGTH_MAX: usize = 2_000;
 
 /// What comes of asking for a page.
 #[derive(Debug, PartialEq, Eq)]
-pub enum PageWanted {
+pub enum PaymentPage {
     /// Where to go, and what the gateway is called.
     At { url: String, title: String },
     /// There is nothing to pay any more, or not with this payment.
@@ -35,7 +35,7 @@ pub enum PageWanted {
 }
 
 /// The gateway's page for a payment of the order.
-pub async fn page_of(site: &Arc<Site>, order_id: i64, payment_id: &str) -> Result<PageWanted> {
+pub async fn page_of(site: &Arc<Site>, order_id: i64, payment_id: &str) -> Result<PaymentPage> {
     let (own, id) = (Arc::clone(site), payment_id.to_owned());
     let found = site.store().read(move |conn| {
         let options = Options::read(conn)?;
@@ -46,19 +46,19 @@ pub async fn page_of(site: &Arc<Site>, order_id: i64, payment_id: &str) -> Resul
         Ok(Some((payment, order, gateway, options)))
     });
     let Some((payment, order, gateway, options)) = found.await? else {
-        return Ok(PageWanted::Over);
+        return Ok(PaymentPage::Over);
     };
     let is_same = payment.amount == order.row.total && payment.currency == order.row.currency;
     if !place::is_payable(&order) || state::of(&payment) != state::State::Open || !is_same {
-        return Ok(PageWanted::Over);
+        return Ok(PaymentPage::Over);
     }
     let Some(gateway) = gateway else {
         let message = "This payment method is no longer offered; select another one.";
-        return Ok(PageWanted::Not(message.to_owned()));
+        return Ok(PaymentPage::Not(message.to_owned()));
     };
     let title = gateway.title.clone();
     if !payment.page_url.is_empty() {
-        return Ok(PageWanted::At { url: payment.page_url, title });
+        return Ok(PaymentPage::At { url: payment.page_url, title });
     }
     let body = request_body(site, &options, &order, &payment);
     let answer = ask(site, &gateway, &payment.payment_id, &body).await;
@@ -66,12 +66,12 @@ pub async fn page_of(site: &Arc<Site>, order_id: i64, payment_id: &str) -> Resul
     match page {
         Ok((url, reference)) => {
             keep(site, payment, &url, reference).await?;
-            Ok(PageWanted::At { url, title })
+            Ok(PaymentPage::At { url, title })
         }
         Err(Unanswered::Failed(error)) => Err(error),
         Err(Unanswered::Unreachable(cause) | Unanswered::Refused(cause)) => {
             tracing::warn!(gateway = gateway.id, cause, "a payment gateway gave no page");
-            Ok(PageWanted::Not(format!(
+            Ok(PaymentPage::Not(format!(
                 "{title} cannot take a payment at the moment. Your order is kept; try again, or \
                  select another payment method."
             )))

@@ -23,7 +23,7 @@ use super::request::{Unanswered, ask};
 use super::state;
 use super::words::{because, decimal, money, title};
 use crate::gateways::hosted::{self, Hosted, REFUND_JOB};
-use crate::orders::{Order, REFUND_REQUESTED, RefundWanted, place, record_refund, undo_refund};
+use crate::orders::{Order, REFUND_REQUESTED, ReportedRefund, place, record_refund, undo_refund};
 
 const PAID: &str = "paid";
 const ACCEPTED: &str = "accepted";
@@ -34,7 +34,7 @@ const REASON_LENGTH_MAX: usize = 200;
 
 /// Which refund a job is about.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-struct Wanted {
+struct RefundArguments {
     payment_id: String,
     refund_key: String,
 }
@@ -66,7 +66,9 @@ impl JobKind for RefundJob {
         if ended.state == JobState::Done {
             return Ok(());
         }
-        let Ok(wanted) = serde_json::from_str::<Wanted>(&ended.arguments) else { return Ok(()) };
+        let Ok(wanted) = serde_json::from_str::<RefundArguments>(&ended.arguments) else {
+            return Ok(());
+        };
         let now = ended.finished.unwrap_or(ended.created);
         in_call(site, conn, now, |call| {
             let Some((payment, mut refund)) = find(call.conn()?, &wanted)? else { return Ok(()) };
@@ -87,7 +89,10 @@ impl JobKind for RefundJob {
     }
 }
 
-fn find(conn: &mut dyn Conn, wanted: &Wanted) -> Result<Option<(PaymentRow, PaymentRefundRow)>> {
+fn find(
+    conn: &mut dyn Conn,
+    wanted: &RefundArguments,
+) -> Result<Option<(PaymentRow, PaymentRefundRow)>> {
     let Some(payment) = payment::get(conn, &wanted.payment_id)? else { return Ok(None) };
     let refund = payment::refund_get(conn, &wanted.payment_id, &wanted.refund_key)?;
     Ok(refund.map(|refund| (payment, refund)))
@@ -106,7 +111,7 @@ fn in_call(
 }
 
 async fn run(cx: &JobCx) -> Result<Value, Halt> {
-    let wanted: Wanted = cx.arguments()?;
+    let wanted: RefundArguments = cx.arguments()?;
     let (site, asked) = (Arc::clone(cx.site()), wanted.clone());
     let found = cx.site().store().read(move |conn| {
         let Some((payment, refund)) = find(conn, &asked)? else { return Ok(None) };
@@ -337,7 +342,7 @@ fn settle_one(
     }
     order.row.status.clone_into(&mut refund.status_before);
     let (id, reason) = (order.id(), refund.reason.clone());
-    let wanted = RefundWanted { amount: refund.amount, reason };
+    let wanted = ReportedRefund { amount: refund.amount, reason };
     let text = match record_refund(call, order, wanted)? {
         Some(refund_id) => {
             refund.order_refund_id = refund_id;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use frame::outbound::{Fetch, FetchFault, Method, Overlong};
+use frame::outbound::{Fetch, FetchError, Method, Overlong};
 use frame::{Site, signing};
 use serde_json::Value;
 use types::{Error, Secret};
@@ -48,7 +48,7 @@ pub async fn ask(
         timeout: TIMEOUT,
         max_redirects: 0,
     };
-    let unreachable = |fault: FetchFault| Unanswered::Unreachable(fault.to_string());
+    let unreachable = |fault: FetchError| Unanswered::Unreachable(fault.to_string());
     let answer = site.send(request).await.map_err(unreachable)?;
     match answer.status {
         200..=299 => serde_json::from_slice(&answer.body)

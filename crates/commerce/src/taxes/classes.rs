@@ -2,7 +2,7 @@
 
 use contract::rest::params::invalid_params;
 use contract::rest::route::{CREATE, DELETE, READ, Route};
-use contract::rest::{Args, Fault, Item, Links, Refusal, Reply, Schema, Stop, clean};
+use contract::rest::{Args, Item, Links, ParamError, Refusal, Reply, Schema, Stop, clean};
 use db::Conn;
 use frame::action::{read, write};
 use frame::text::slugify;
@@ -102,7 +102,7 @@ pub(super) fn requested_class(call: &mut Call<'_>) -> Result<Option<String>, Sto
     let slugs = tax_class::all(call.conn()?)?.into_iter().map(|class| class.slug);
     let slugs: Vec<String> = std::iter::once(STANDARD.to_owned()).chain(slugs).collect();
     let message = format!("class must be one of {}.", slugs.join(", "));
-    let fault = Fault::new("rest_not_in_enum", message);
+    let fault = ParamError::new("rest_not_in_enum", message);
     Err(invalid_params(vec![(String::from("class"), Some(fault))]).into())
 }
 

@@ -19,9 +19,9 @@ pub(crate) type TestShop = TestSite;
 
 /// Takes letters, and is never asked to send one.
 #[derive(Debug)]
-struct Letterbox;
+struct TestInbox;
 
-impl JobKind for Letterbox {
+impl JobKind for TestInbox {
     fn name(&self) -> &'static str {
         frame::mail::JOB
     }
@@ -38,7 +38,7 @@ impl TestSite {
 
     /// A shop whose operator has named a relay.
     pub(crate) fn with_mail() -> Self {
-        Self::open(|site| with_pages(site).with_job(Box::new(Letterbox)))
+        Self::open(|site| with_pages(site).with_job(Box::new(TestInbox)))
     }
 
     /// A shop whose callers wait for half a second only.

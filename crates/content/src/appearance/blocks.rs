@@ -9,7 +9,7 @@ use std::sync::{Arc, LazyLock};
 use contract::rest::check::validate;
 use contract::rest::route::{READ, Route, Verb};
 use contract::rest::{
-    Args, CompiledItem, Fault, Item, Links, Refusal, Reply, Schema, Stop, Treatment, params,
+    Args, CompiledItem, Item, Links, ParamError, Refusal, Reply, Schema, Stop, Treatment, params,
 };
 use frame::action::{Action, memory, read};
 use frame::{Call, Names};
@@ -383,7 +383,7 @@ fn render(blocks: &Blocks, call: &mut Call<'_>) -> Result<Reply, Stop> {
         Stop::from(params::invalid_params(vec![(name.to_owned(), Some(fault))]))
     };
     if call.context() != "edit" {
-        let fault = Fault::new("rest_not_in_enum", "context must be edit.");
+        let fault = ParamError::new("rest_not_in_enum", "context must be edit.");
         return Err(invalid("context", fault));
     }
     let name = call.params.text("name").unwrap_or_default().to_owned();

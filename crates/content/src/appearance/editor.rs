@@ -6,7 +6,9 @@ use std::net::IpAddr;
 use std::time::Duration;
 
 use contract::rest::route::{READ, Route};
-use contract::rest::{Args, Body, Fault, Item, Links, Refusal, Reply, Schema, Stop, Treatment};
+use contract::rest::{
+    Args, Body, Item, Links, ParamError, Refusal, Reply, Schema, Stop, Treatment,
+};
 use db::filter::{Direction, Page};
 use frame::action::{Action, Later, later, read, write};
 use frame::appearance::{active_name, active_stylesheet};
@@ -69,7 +71,7 @@ fn menu_item() -> Item {
 }
 
 /// An address that could be asked: of another site, by its name or a public number.
-fn check_url(value: &Value, _: &str) -> Result<(), Option<Fault>> {
+fn check_url(value: &Value, _: &str) -> Result<(), Option<ParamError>> {
     let url = value.as_str().and_then(|text| Url::parse(text).ok()).ok_or(None)?;
     let is_web = matches!(url.scheme(), "http" | "https");
     let is_plain = url.username().is_empty() && url.password().is_none();
@@ -83,7 +85,7 @@ fn check_url(value: &Value, _: &str) -> Result<(), Option<Fault>> {
 }
 
 #[expect(clippy::unnecessary_wraps, reason = "it has the form of every converter")]
-fn as_it_is(value: &Value, _: &str) -> Result<Value, Fault> {
+fn as_it_is(value: &Value, _: &str) -> Result<Value, ParamError> {
     Ok(value.clone())
 }
 

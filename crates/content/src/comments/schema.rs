@@ -1,7 +1,7 @@
 //! What comments look like to clients, what is taken when one is written, and how their list is
 //! asked for.
 
-use contract::rest::check::Fault;
+use contract::rest::check::ParamError;
 use contract::rest::{Args, Item, Schema, Treatment, args, formats, loose};
 use frame::users::AVATAR_SIZES;
 use serde_json::{Value, json};
@@ -65,16 +65,16 @@ fn treated(args: Args) -> Args {
 }
 
 /// An address may be taken away, which an empty text says.
-fn check_email(value: &Value, name: &str) -> Result<(), Option<Fault>> {
+fn check_email(value: &Value, name: &str) -> Result<(), Option<ParamError>> {
     let text = loose::scalar_text(value).unwrap_or_default();
     if text.is_empty() || formats::is_email(&text) {
         return Ok(());
     }
-    Err(Some(Fault::new("rest_invalid_email", format!("{name} must be an e-mail address."))))
+    Err(Some(ParamError::new("rest_invalid_email", format!("{name} must be an e-mail address."))))
 }
 
 #[expect(clippy::unnecessary_wraps, reason = "it has the form of every converter")]
-fn as_text(value: &Value, _: &str) -> Result<Value, Fault> {
+fn as_text(value: &Value, _: &str) -> Result<Value, ParamError> {
     Ok(Value::from(loose::scalar_text(value).unwrap_or_default().trim()))
 }
 

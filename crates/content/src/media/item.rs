@@ -19,7 +19,7 @@ pub(super) fn read_one(collection: &Collection, call: &mut Call<'_>) -> Result<R
     let (row, media) = permit::item_of(call)?;
     let context = call.context();
     let (fields, links) = prepare(collection, call, (&row, &media), &context)?;
-    let address = Place::of(call, &row)?.link;
+    let address = Location::of(call, &row)?.link;
     let alternate = format!("<{address}>; rel=\"alternate\"; type=text/html");
     Ok(Reply::new(fields).links(links).header("link", alternate))
 }
@@ -43,7 +43,7 @@ pub(super) fn prepare(
     context: &str,
 ) -> Result<(Value, Links), Stop> {
     let shown = Shown::of(media);
-    let place = Place::of(call, row)?;
+    let place = Location::of(call, row)?;
     let visit = call.visit;
     let source = visit.page(&shown.path());
     let date_gmt = row.date_gmt.unwrap_or_else(|| visit.options.from_local(row.date));
@@ -98,14 +98,14 @@ pub(super) fn prepare(
 }
 
 /// Where an item is found by people.
-struct Place {
+struct Location {
     link: String,
     template: String,
     /// What it is attached to, if that is there.
     parent: Option<PostRow>,
 }
 
-impl Place {
+impl Location {
     fn of(call: &mut Call<'_>, row: &PostRow) -> Result<Self, Stop> {
         let visit = call.visit;
         let plain = visit.page(&format!("/?attachment_id={}", row.post_id));
@@ -244,7 +244,7 @@ fn links(
     collection: &Collection,
     call: &Call<'_>,
     row: &PostRow,
-    place: &Place,
+    place: &Location,
     context: &str,
 ) -> Links {
     let visit = call.visit;

@@ -6,7 +6,7 @@
 
 use std::time::Duration;
 
-use frame::outbound::{Fetch, FetchFault, Fetched, Outbound, Overlong};
+use frame::outbound::{Fetch, FetchError, Fetched, Outbound, Overlong};
 use serde_json::{Map, Value};
 use url::Url;
 
@@ -74,13 +74,13 @@ impl ProxyRequest {
 
 /// Why there is no answer; all are 404 `oembed_invalid_url`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum ProxyFault {
+pub enum ProxyError {
     #[error("the URL is not a complete http or https address")]
     NotAnAddress,
     #[error("no provider is known for the URL")]
     NoProvider,
     #[error("{0}")]
-    Fetch(#[from] FetchFault),
+    Fetch(#[from] FetchError),
     #[error("the provider answered with status {0}")]
     Status(u16),
     #[error("the provider's answer is no oEmbed")]
@@ -93,8 +93,8 @@ pub async fn proxy(
     request: &ProxyRequest,
     outbound: &dyn Outbound,
     secret: &str,
-) -> Result<Map<String, Value>, ProxyFault> {
-    let page = page_address(&request.url).ok_or(ProxyFault::NotAnAddress)?;
+) -> Result<Map<String, Value>, ProxyError> {
+    let page = page_address(&request.url).ok_or(ProxyError::NotAnAddress)?;
     match provider_answer(request, &page, outbound).await {
         Ok((mut answer, origin)) => {
             let html = markup::html(&answer, &page, origin, secret);
@@ -118,14 +118,14 @@ async fn provider_answer(
     request: &ProxyRequest,
     page: &Url,
     outbound: &dyn Outbound,
-) -> Result<(Map<String, Value>, markup::Origin), ProxyFault> {
+) -> Result<(Map<String, Value>, markup::Origin), ProxyError> {
     let endpoint = match providers::find(page) {
         Some(endpoint) => endpoint,
         None if request.discover => discovered(page, outbound).await?,
-        None => return Err(ProxyFault::NoProvider),
+        None => return Err(ProxyError::NoProvider),
     };
     let answer = match ask(request, &endpoint, Format::Json, outbound).await {
-        Err(ProxyFault::Status(STATUS_NOT_IMPLEMENTED)) => {
+        Err(ProxyError::Status(STATUS_NOT_IMPLEMENTED)) => {
             ask(request, &endpoint, Format::Xml, outbound).await?
         }
         other => other?,
@@ -134,17 +134,17 @@ async fn provider_answer(
 }
 
 /// The endpoint that the page names in its head.
-async fn discovered(page: &Url, outbound: &dyn Outbound) -> Result<Endpoint, ProxyFault> {
+async fn discovered(page: &Url, outbound: &dyn Outbound) -> Result<Endpoint, ProxyError> {
     let mut fetch = Fetch::get(page.clone(), discover::PAGE_BYTES_MAX, STEP_TIME_MAX);
     fetch.overlong = Overlong::Cut;
     fetch.headers.push(("accept".to_owned(), "text/html, application/xhtml+xml".to_owned()));
     let fetched = successful(outbound.fetch(fetch).await?)?;
     let kind = fetched.header("content-type").unwrap_or("text/html").to_ascii_lowercase();
     if !kind.contains("html") {
-        return Err(ProxyFault::NoProvider);
+        return Err(ProxyError::NoProvider);
     }
     let found = discover::find(&fetched.body, &fetched.final_url);
-    found.as_ref().map(Endpoint::discovered).ok_or(ProxyFault::NoProvider)
+    found.as_ref().map(Endpoint::discovered).ok_or(ProxyError::NoProvider)
 }
 
 async fn ask(
@@ -152,7 +152,7 @@ async fn ask(
     endpoint: &Endpoint,
     format: Format,
     outbound: &dyn Outbound,
-) -> Result<Map<String, Value>, ProxyFault> {
+) -> Result<Map<String, Value>, ProxyError> {
     let (width, height) = (request.width().to_string(), request.height().to_string());
     let parameters = [
         ("maxwidth", width.as_str()),
@@ -161,20 +161,20 @@ async fn ask(
         ("dnt", "1"),
         ("format", format.name()),
     ];
-    let address = endpoint.address(format, &parameters).ok_or(ProxyFault::BadAnswer)?;
+    let address = endpoint.address(format, &parameters).ok_or(ProxyError::BadAnswer)?;
     let fetch = Fetch::get(address, ANSWER_BYTES_MAX, STEP_TIME_MAX);
     let fetched = successful(outbound.fetch(fetch).await?)?;
     let answer = match format {
         Format::Json => serde_json::from_slice(&fetched.body).ok(),
         Format::Xml => xml::parse(&fetched.body),
     };
-    answer.ok_or(ProxyFault::BadAnswer)
+    answer.ok_or(ProxyError::BadAnswer)
 }
 
-fn successful(fetched: Fetched) -> Result<Fetched, ProxyFault> {
+fn successful(fetched: Fetched) -> Result<Fetched, ProxyError> {
     match fetched.status {
         200..=299 => Ok(fetched),
-        status => Err(ProxyFault::Status(status)),
+        status => Err(ProxyError::Status(status)),
     }
 }
 

@@ -1,6 +1,6 @@
 //! Lists of posts and pages: what was asked for becomes a filter, and what was found becomes items.
 
-use contract::rest::check::Fault;
+use contract::rest::check::ParamError;
 use contract::rest::{Params, Refusal, Reply, Stop, loose, params};
 use db::Conn;
 use db::filter::{Direction, PAGE_MAX, Page};
@@ -98,10 +98,10 @@ pub(crate) fn statuses(
                 call.deny("rest_forbidden_status", "You are not allowed to use this status.");
             let data = json!({ "status": denied.status });
             let message = "You are not allowed to view some of these statuses.";
-            Some(Fault::new("rest_forbidden_status", message).with_data(data))
+            Some(ParamError::new("rest_forbidden_status", message).with_data(data))
         } else if !listable.contains(&name.as_str()) {
             let message = format!("status must be one of {}.", listable.join(", "));
-            Some(Fault::new("rest_not_in_enum", message))
+            Some(ParamError::new("rest_not_in_enum", message))
         } else {
             None
         };

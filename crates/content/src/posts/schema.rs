@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use contract::rest::check::Fault;
+use contract::rest::check::ParamError;
 use contract::rest::{Args, Item, Schema, Treatment, loose};
 use serde_json::{Value, json};
 
@@ -208,30 +208,30 @@ fn status_field() -> Schema {
 }
 
 /// An item that is in the trash may be told to stay there; whether it is, is known later.
-pub(crate) fn check_status(value: &Value, name: &str) -> Result<(), Option<Fault>> {
+pub(crate) fn check_status(value: &Value, name: &str) -> Result<(), Option<ParamError>> {
     let known = |text: &str| status::find(text).is_some();
     match value.as_str() {
         Some(text) if known(text) => Ok(()),
         Some(_) => Err(Some(unknown_status(name))),
         None => Err(Some(
-            Fault::new("rest_invalid_type", format!("{name} must be a text."))
+            ParamError::new("rest_invalid_type", format!("{name} must be a text."))
                 .with_data(json!({ "param": name })),
         )),
     }
 }
 
-pub(super) fn unknown_status(name: &str) -> Fault {
+pub(super) fn unknown_status(name: &str) -> ParamError {
     let message = format!("{name} must be one of {}.", status::settable().join(", "));
-    Fault::new("rest_not_in_enum", message)
+    ParamError::new("rest_not_in_enum", message)
 }
 
 #[expect(clippy::unnecessary_wraps, reason = "it has the form of every converter")]
-pub(crate) fn as_it_is(value: &Value, _: &str) -> Result<Value, Fault> {
+pub(crate) fn as_it_is(value: &Value, _: &str) -> Result<Value, ParamError> {
     Ok(value.clone())
 }
 
 #[expect(clippy::unnecessary_wraps, reason = "it has the form of every converter")]
-pub(crate) fn to_slug(value: &Value, _: &str) -> Result<Value, Fault> {
+pub(crate) fn to_slug(value: &Value, _: &str) -> Result<Value, ParamError> {
     Ok(Value::from(slug::slugify(&loose::scalar_text(value).unwrap_or_default())))
 }
 
@@ -378,7 +378,7 @@ fn terms(taxonomy: &Taxonomy, with_operator: bool) -> Schema {
 }
 
 /// Slugs, from a list or from text.
-pub(super) fn slug_list(value: &Value, name: &str) -> Result<Value, Fault> {
+pub(super) fn slug_list(value: &Value, name: &str) -> Result<Value, ParamError> {
     let texts = contract::rest::args::text_list(value, name)?;
     let texts = texts.as_array().map(Vec::as_slice).unwrap_or_default();
     let slugs = texts.iter().filter_map(loose::scalar_text).map(|text| slug::slugify(&text));

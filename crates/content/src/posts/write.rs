@@ -317,7 +317,7 @@ pub(crate) fn set_choices(call: &Call<'_>, row: &mut PostRow) -> Result<(), Stop
     if let Some(template) = call.params.text("template") {
         if !template.is_empty() && template != row.template {
             let message = "template must be empty: the theme has no others.";
-            let fault = contract::rest::Fault::new("rest_invalid_param", message);
+            let fault = contract::rest::ParamError::new("rest_invalid_param", message);
             let faults = vec![(String::from("template"), Some(fault))];
             return Err(params::invalid_params(faults).into());
         }
@@ -447,7 +447,7 @@ fn wanted_terms(call: &mut Call<'_>, taxonomy: &Taxonomy) -> Result<Vec<i64>, St
     let wanted: BTreeSet<i64> = call.params.ints(taxonomy.base).into_iter().collect();
     if wanted.len() > TERMS_MAX {
         let message = format!("{} must have {TERMS_MAX} items at most.", taxonomy.base);
-        let fault = contract::rest::Fault::new("rest_too_many_items", message);
+        let fault = contract::rest::ParamError::new("rest_too_many_items", message);
         let faults = vec![(taxonomy.base.to_owned(), Some(fault))];
         return Err(params::invalid_params(faults).into());
     }

@@ -4,7 +4,7 @@
 use std::sync::LazyLock;
 
 use contract::rest::args::text_field;
-use contract::rest::{Args, CompiledItem, Fault, Item, Schema, Treatment, loose};
+use contract::rest::{Args, CompiledItem, Item, ParamError, Schema, Treatment, loose};
 use frame::password;
 use frame::users::{AVATAR_SIZES, names};
 use serde_json::{Map, Value, json};
@@ -169,11 +169,11 @@ pub(super) fn list_args() -> Args {
 
 const BAD_REQUEST: u16 = 400;
 
-fn fault(code: &'static str, message: &'static str) -> Fault {
-    Fault::new(code, message).with_data(json!({ "status": BAD_REQUEST }))
+fn fault(code: &'static str, message: &'static str) -> ParamError {
+    ParamError::new(code, message).with_data(json!({ "status": BAD_REQUEST }))
 }
 
-fn check_login(value: &Value, _: &str) -> Result<Value, Fault> {
+fn check_login(value: &Value, _: &str) -> Result<Value, ParamError> {
     let login = loose::scalar_text(value).unwrap_or_default();
     if names::is_login(&login) {
         return Ok(json!(login));
@@ -182,7 +182,7 @@ fn check_login(value: &Value, _: &str) -> Result<Value, Fault> {
     Err(fault("rest_user_invalid_username", message))
 }
 
-fn check_password(value: &Value, _: &str) -> Result<Value, Fault> {
+fn check_password(value: &Value, _: &str) -> Result<Value, ParamError> {
     let text = loose::scalar_text(value).unwrap_or_default();
     if text.contains('\\') {
         let message = "A password cannot contain a backslash.";
@@ -191,19 +191,19 @@ fn check_password(value: &Value, _: &str) -> Result<Value, Fault> {
     match password::fault(&text) {
         None => Ok(json!(text)),
         Some(message) => {
-            let fault = Fault::new("rest_user_invalid_password", message);
+            let fault = ParamError::new("rest_user_invalid_password", message);
             Err(fault.with_data(json!({ "status": BAD_REQUEST })))
         }
     }
 }
 
 #[expect(clippy::unnecessary_wraps, reason = "it has the form of every conversion")]
-fn clean_slug(value: &Value, _: &str) -> Result<Value, Fault> {
+fn clean_slug(value: &Value, _: &str) -> Result<Value, ParamError> {
     Ok(json!(names::slug(&loose::scalar_text(value).unwrap_or_default())))
 }
 
 /// A number is a user; what is empty, or says false, means that nobody gets the posts.
-fn check_reassign(value: &Value, _: &str) -> Result<Value, Fault> {
+fn check_reassign(value: &Value, _: &str) -> Result<Value, ParamError> {
     if loose::numeric(value).is_some() {
         return Ok(json!(loose::to_int(value)));
     }

@@ -22,7 +22,7 @@ const KIND: &str = "page:authorize";
 
 /// What an application asks for.
 #[derive(Debug)]
-struct Asked {
+struct AuthorizeRequest {
     app_name: String,
     /// May be empty.
     app_id: String,
@@ -49,7 +49,7 @@ impl PageRequest<'_> {
     }
 
     /// Reads and checks the request, or says on a page what is wrong with it.
-    fn asked(&self, fields: &Fields) -> Result<Asked, WebAnswer> {
+    fn asked(&self, fields: &Fields) -> Result<AuthorizeRequest, WebAnswer> {
         let refuse = |title: &str, message: &str| {
             let home = Link { text: "Go to the home page", href: Address::new("/") };
             self.error((KIND, 400), (title, message), Some(home))
@@ -63,7 +63,7 @@ impl PageRequest<'_> {
             Callback::read(fields.text(name), self.site.environment())
                 .map_err(|fault| refuse(title, fault.message()))
         };
-        Ok(Asked {
+        Ok(AuthorizeRequest {
             app_name: clean::text_field(fields.text("app_name")),
             app_id: app_id.to_owned(),
             success_url: address("success_url", "Invalid success URL")?,
@@ -71,7 +71,7 @@ impl PageRequest<'_> {
         })
     }
 
-    fn unavailable(&self, asked: &Asked) -> WebAnswer {
+    fn unavailable(&self, asked: &AuthorizeRequest) -> WebAnswer {
         let back = asked.rejection().map(|callback| callback.with(&[("error", "disabled")]));
         let href = back.as_deref().map_or(Address::new("/"), Address::of_app);
         let message = "Applications can be connected only over HTTPS. Open this site with \
@@ -84,7 +84,7 @@ impl PageRequest<'_> {
         &self,
         spelling: Spelling,
         session: &Session,
-        asked: &Asked,
+        asked: &AuthorizeRequest,
         error: Option<&str>,
     ) -> WebAnswer {
         let path = asked.path(spelling);
@@ -115,7 +115,7 @@ impl PageRequest<'_> {
         &self,
         spelling: Spelling,
         session: &Session,
-        asked: &Asked,
+        asked: &AuthorizeRequest,
         fields: &Fields,
     ) -> Result<WebAnswer> {
         if !self.is_genuine(ACTION, session.holder(), fields) {
@@ -158,7 +158,7 @@ impl PageRequest<'_> {
     async fn new_password(
         &self,
         session: &Session,
-        asked: &Asked,
+        asked: &AuthorizeRequest,
     ) -> Result<Option<Secret<String>>> {
         let (site, now, user_id) = (self.site.clone(), self.visit.now, session.user.id());
         let (name, app_id) = (asked.app_name.clone(), asked.app_id.clone());
@@ -176,7 +176,12 @@ impl PageRequest<'_> {
     }
 
     /// Hands the password over, or shows it once.
-    fn approved(&self, session: &Session, asked: &Asked, password: &Secret<String>) -> WebAnswer {
+    fn approved(
+        &self,
+        session: &Session,
+        asked: &AuthorizeRequest,
+        password: &Secret<String>,
+    ) -> WebAnswer {
         let user_login = session.user.row.login.as_str();
         if let Some(callback) = &asked.success_url {
             let location = callback.with(&[
@@ -197,7 +202,7 @@ impl PageRequest<'_> {
     }
 }
 
-impl Asked {
+impl AuthorizeRequest {
     /// Where a refusal is told.
     fn rejection(&self) -> Option<&Callback> {
         self.reject_url.as_ref().or(self.success_url.as_ref())

@@ -19,13 +19,13 @@ pub(super) struct Callback(Url);
 
 /// What is wrong with an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Fault {
+pub(super) enum AddressError {
     Format,
     /// Plain http to another computer.
     Scheme,
 }
 
-impl Fault {
+impl AddressError {
     pub(super) fn message(self) -> &'static str {
         match self {
             Self::Format => "It must be a complete address, such as https://app.example/connected.",
@@ -39,30 +39,30 @@ impl Fault {
 
 impl Callback {
     /// Nothing for an empty text.
-    pub(super) fn read(text: &str, environment: Environment) -> Result<Option<Self>, Fault> {
+    pub(super) fn read(text: &str, environment: Environment) -> Result<Option<Self>, AddressError> {
         let text = text.trim_matches(' ');
         if text.is_empty() {
             return Ok(None);
         }
         let callback = Self::parse(text)?;
         if callback.is_plain() && environment != Environment::Sandbox {
-            return Err(Fault::Scheme);
+            return Err(AddressError::Scheme);
         }
         Ok(Some(callback))
     }
 
     /// An address that no secret is sent to by the browser, so that it may be a plain one.
-    pub(super) fn parse(text: &str) -> Result<Self, Fault> {
-        let (scheme, rest) = text.split_once("://").ok_or(Fault::Format)?;
+    pub(super) fn parse(text: &str) -> Result<Self, AddressError> {
+        let (scheme, rest) = text.split_once("://").ok_or(AddressError::Format)?;
         let is_odd = |c: char| c.is_control() || c == '\\';
         let is_written_right = text.len() <= LENGTH_MAX
             && scheme.starts_with(|c: char| c.is_ascii_alphabetic())
             && !rest.starts_with(['/', '?', '#'])
             && !text.chars().any(is_odd);
-        let url = Url::parse(text).map_err(|_| Fault::Format)?;
+        let url = Url::parse(text).map_err(|_| AddressError::Format)?;
         let has_host = url.host_str().is_some_and(|host| !host.is_empty());
         if !is_written_right || !has_host || REFUSED_SCHEMES.contains(&url.scheme()) {
-            return Err(Fault::Format);
+            return Err(AddressError::Format);
         }
         Ok(Self(url))
     }
@@ -127,34 +127,46 @@ mod tests {
             ("http://127.0.0.1", None, None),
             ("http://[::1]:9/cb", None, None),
             ("http://0x7f000001/cb", None, None),
-            ("http://example.com/cb", Some(Fault::Scheme), None),
-            ("HTTP://example.com/cb", Some(Fault::Scheme), None),
-            ("http://localhost/cb", Some(Fault::Scheme), None),
-            ("http://127.0.0.1.example.com/", Some(Fault::Scheme), None),
-            ("http://127.0.0.1@example.com/", Some(Fault::Scheme), None),
-            ("http://10.0.0.1/", Some(Fault::Scheme), None),
-            ("javascript:alert(1)", Some(Fault::Format), Some(Fault::Format)),
-            ("javascript://app.example/%0aalert(1)", Some(Fault::Format), Some(Fault::Format)),
-            ("JavaScript://app.example/", Some(Fault::Format), Some(Fault::Format)),
-            ("java\tscript://app.example/", Some(Fault::Format), Some(Fault::Format)),
-            ("data:text/html,x", Some(Fault::Format), Some(Fault::Format)),
-            ("data://text/html,x", Some(Fault::Format), Some(Fault::Format)),
-            ("vbscript://x/", Some(Fault::Format), Some(Fault::Format)),
-            ("file://host/etc", Some(Fault::Format), Some(Fault::Format)),
-            ("blob:https://app.example/x", Some(Fault::Format), Some(Fault::Format)),
-            ("view-source://x/", Some(Fault::Format), Some(Fault::Format)),
-            ("app.example/cb", Some(Fault::Format), Some(Fault::Format)),
-            ("//app.example/cb", Some(Fault::Format), Some(Fault::Format)),
-            ("/cb", Some(Fault::Format), Some(Fault::Format)),
-            ("https:app.example", Some(Fault::Format), Some(Fault::Format)),
-            ("https://", Some(Fault::Format), Some(Fault::Format)),
-            ("https:///app.example", Some(Fault::Format), Some(Fault::Format)),
-            ("myapp:cb", Some(Fault::Format), Some(Fault::Format)),
-            ("myapp:///cb", Some(Fault::Format), Some(Fault::Format)),
-            ("https://app.example\\@other.example/", Some(Fault::Format), Some(Fault::Format)),
-            ("https://app.example/\r\nSet-Cookie: a=b", Some(Fault::Format), Some(Fault::Format)),
-            ("1app://cb", Some(Fault::Format), Some(Fault::Format)),
-            (&long, Some(Fault::Format), Some(Fault::Format)),
+            ("http://example.com/cb", Some(AddressError::Scheme), None),
+            ("HTTP://example.com/cb", Some(AddressError::Scheme), None),
+            ("http://localhost/cb", Some(AddressError::Scheme), None),
+            ("http://127.0.0.1.example.com/", Some(AddressError::Scheme), None),
+            ("http://127.0.0.1@example.com/", Some(AddressError::Scheme), None),
+            ("http://10.0.0.1/", Some(AddressError::Scheme), None),
+            ("javascript:alert(1)", Some(AddressError::Format), Some(AddressError::Format)),
+            (
+                "javascript://app.example/%0aalert(1)",
+                Some(AddressError::Format),
+                Some(AddressError::Format),
+            ),
+            ("JavaScript://app.example/", Some(AddressError::Format), Some(AddressError::Format)),
+            ("java\tscript://app.example/", Some(AddressError::Format), Some(AddressError::Format)),
+            ("data:text/html,x", Some(AddressError::Format), Some(AddressError::Format)),
+            ("data://text/html,x", Some(AddressError::Format), Some(AddressError::Format)),
+            ("vbscript://x/", Some(AddressError::Format), Some(AddressError::Format)),
+            ("file://host/etc", Some(AddressError::Format), Some(AddressError::Format)),
+            ("blob:https://app.example/x", Some(AddressError::Format), Some(AddressError::Format)),
+            ("view-source://x/", Some(AddressError::Format), Some(AddressError::Format)),
+            ("app.example/cb", Some(AddressError::Format), Some(AddressError::Format)),
+            ("//app.example/cb", Some(AddressError::Format), Some(AddressError::Format)),
+            ("/cb", Some(AddressError::Format), Some(AddressError::Format)),
+            ("https:app.example", Some(AddressError::Format), Some(AddressError::Format)),
+            ("https://", Some(AddressError::Format), Some(AddressError::Format)),
+            ("https:///app.example", Some(AddressError::Format), Some(AddressError::Format)),
+            ("myapp:cb", Some(AddressError::Format), Some(AddressError::Format)),
+            ("myapp:///cb", Some(AddressError::Format), Some(AddressError::Format)),
+            (
+                "https://app.example\\@other.example/",
+                Some(AddressError::Format),
+                Some(AddressError::Format),
+            ),
+            (
+                "https://app.example/\r\nSet-Cookie: a=b",
+                Some(AddressError::Format),
+                Some(AddressError::Format),
+            ),
+            ("1app://cb", Some(AddressError::Format), Some(AddressError::Format)),
+            (&long, Some(AddressError::Format), Some(AddressError::Format)),
         ] {
             let fault = |environment| Callback::read(text, environment).err();
             assert_eq!(fault(Environment::Production), production, "{text:?}");

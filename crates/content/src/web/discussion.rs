@@ -33,13 +33,13 @@ const KIND: &str = "page:comment";
 /// What is said about a post, and whether more may be said.
 #[derive(Debug, Default)]
 pub(super) struct Discussion {
-    said: Vec<Said>,
+    said: Vec<ShownComment>,
     /// The post, if it takes comments of strangers.
     pub(super) open_for: Option<i64>,
 }
 
 #[derive(Debug)]
-struct Said {
+struct ShownComment {
     id: i64,
     author: String,
     at: String,
@@ -61,7 +61,7 @@ impl Discussion {
             page: Page { offset: 0, limit: SHOWN_MAX },
             ..CommentFilter::default()
         };
-        let said = comment::list(conn, &wanted)?.0.into_iter().map(|row| Said {
+        let said = comment::list(conn, &wanted)?.0.into_iter().map(|row| ShownComment {
             id: row.comment_id,
             at: visit.options.local(row.created).to_string(),
             html: render::content(&row.content),

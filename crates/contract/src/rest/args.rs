@@ -6,14 +6,14 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use super::check::{self, Fault};
+use super::check::{self, ParamError};
 use super::node::Node;
 use super::{Schema, clean, loose};
 
 /// Converts a value in its own way; the text is the name of the parameter.
-pub type Converter = fn(&Value, &str) -> Result<Value, Fault>;
+pub type Converter = fn(&Value, &str) -> Result<Value, ParamError>;
 /// Checks a value in its own way. `Err(None)` just says no.
-pub type Checker = fn(&Value, &str) -> Result<(), Option<Fault>>;
+pub type Checker = fn(&Value, &str) -> Result<(), Option<ParamError>>;
 
 /// How a parameter is checked and converted.
 #[derive(Clone, Copy, Debug, Default)]
@@ -228,7 +228,7 @@ impl CompiledArg {
     }
 
     /// The check of the value that counts, before anything is converted.
-    pub(super) fn validate(&self, value: &Value) -> Result<(), Option<Fault>> {
+    pub(super) fn validate(&self, value: &Value) -> Result<(), Option<ParamError>> {
         match &self.treatment {
             Ready::Parse(node)
             | Ready::Convert(node)
@@ -241,7 +241,7 @@ impl CompiledArg {
 
     /// The conversion of a value in one source. `is_validated` says that it passed
     /// [`CompiledArg::validate`].
-    pub(super) fn sanitize(&self, value: Value, is_validated: bool) -> Result<Value, Fault> {
+    pub(super) fn sanitize(&self, value: Value, is_validated: bool) -> Result<Value, ParamError> {
         match &self.treatment {
             Ready::Nullable(_) if value.is_null() => Ok(value),
             Ready::Parse(node) | Ready::Nullable(node) if is_validated => {
@@ -259,19 +259,19 @@ impl CompiledArg {
         }
     }
 
-    fn accept(&self, value: &Value) -> Result<Value, Option<Fault>> {
+    fn accept(&self, value: &Value) -> Result<Value, Option<ParamError>> {
         self.validate(value)?;
         self.sanitize(value.clone(), true).map_err(Some)
     }
 }
 
 /// For [`Treatment::Own`]: a whole number without its sign, 0 for what is none.
-pub fn absint(value: &Value, _param: &str) -> Result<Value, Fault> {
+pub fn absint(value: &Value, _param: &str) -> Result<Value, ParamError> {
     Ok(Value::from(loose::to_int(value).saturating_abs()))
 }
 
 /// For [`Treatment::Own`]: different ids, from a list or from text.
-pub fn id_list(value: &Value, _param: &str) -> Result<Value, Fault> {
+pub fn id_list(value: &Value, _param: &str) -> Result<Value, ParamError> {
     let mut ids: Vec<Value> = Vec::new();
     let mut seen = std::collections::HashSet::new();
     for item in items(value) {
@@ -284,17 +284,17 @@ pub fn id_list(value: &Value, _param: &str) -> Result<Value, Fault> {
 }
 
 /// For [`Treatment::Own`]: texts, from a list or from text.
-pub fn text_list(value: &Value, _param: &str) -> Result<Value, Fault> {
+pub fn text_list(value: &Value, _param: &str) -> Result<Value, ParamError> {
     Ok(Value::Array(items(value)))
 }
 
 /// For [`Treatment::Own`]: one line of plain text.
-pub fn text_field(value: &Value, _param: &str) -> Result<Value, Fault> {
+pub fn text_field(value: &Value, _param: &str) -> Result<Value, ParamError> {
     Ok(Value::from(clean::text_field(&loose::scalar_text(value).unwrap_or_default())))
 }
 
 /// For [`Treatment::Own`]: a key.
-pub fn key(value: &Value, _param: &str) -> Result<Value, Fault> {
+pub fn key(value: &Value, _param: &str) -> Result<Value, ParamError> {
     Ok(Value::from(clean::key(&loose::scalar_text(value).unwrap_or_default())))
 }
 

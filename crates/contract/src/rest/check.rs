@@ -20,13 +20,13 @@ pub use self::convert::sanitize;
 
 /// What is wrong with one parameter.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Fault {
+pub struct ParamError {
     pub code: &'static str,
     pub message: String,
     pub data: Value,
 }
 
-impl Fault {
+impl ParamError {
     pub fn new(code: &'static str, message: impl Into<String>) -> Self {
         Self { code, message: message.into(), data: Value::Null }
     }
@@ -44,7 +44,7 @@ impl Fault {
 }
 
 /// Whether a value is fine for the parameter with this name.
-pub fn validate(node: &Node, value: &Value, param: &str) -> Result<(), Fault> {
+pub fn validate(node: &Node, value: &Value, param: &str) -> Result<(), ParamError> {
     validate_at(node, value, Path::Param(param))
 }
 
@@ -66,7 +66,7 @@ impl fmt::Display for Path<'_> {
     }
 }
 
-pub(super) fn validate_at(node: &Node, value: &Value, path: Path<'_>) -> Result<(), Fault> {
+pub(super) fn validate_at(node: &Node, value: &Value, path: Path<'_>) -> Result<(), ParamError> {
     let mut types = &node.types;
     if !node.any_of.is_empty() {
         types = types_or(types, find_any(node, value, path)?);
@@ -161,15 +161,15 @@ fn is_boolean(value: &Value) -> bool {
     }
 }
 
-fn must_be(code: &'static str, path: Path<'_>, expected: impl fmt::Display) -> Fault {
-    Fault::new(code, format!("{path} must be {expected}."))
+fn must_be(code: &'static str, path: Path<'_>, expected: impl fmt::Display) -> ParamError {
+    ParamError::new(code, format!("{path} must be {expected}."))
 }
 
-fn wrong_type(path: Path<'_>, expected: &str) -> Fault {
+fn wrong_type(path: Path<'_>, expected: &str) -> ParamError {
     must_be("rest_invalid_type", path, expected).with_data(json!({ "param": path.to_string() }))
 }
 
-fn validate_list(node: &Node, value: &Value, path: Path<'_>) -> Result<(), Fault> {
+fn validate_list(node: &Node, value: &Value, path: Path<'_>) -> Result<(), ParamError> {
     if !is_list(value) {
         return Err(wrong_type(path, "a list"));
     }
@@ -196,14 +196,14 @@ fn validate_list(node: &Node, value: &Value, path: Path<'_>) -> Result<(), Fault
     Ok(())
 }
 
-fn validate_item_count(rules: &ListRules, count: usize, path: Path<'_>) -> Result<(), Fault> {
+fn validate_item_count(rules: &ListRules, count: usize, path: Path<'_>) -> Result<(), ParamError> {
     let count = u64::try_from(count).unwrap_or(u64::MAX);
     match (rules.count_min, rules.count_max) {
-        (Some(least), _) if count < least => Err(Fault::new(
+        (Some(least), _) if count < least => Err(ParamError::new(
             "rest_too_few_items",
             format!("{path} must have at least {least} item(s)."),
         )),
-        (_, Some(most)) if count > most => Err(Fault::new(
+        (_, Some(most)) if count > most => Err(ParamError::new(
             "rest_too_many_items",
             format!("{path} must have at most {most} item(s)."),
         )),
@@ -211,8 +211,8 @@ fn validate_item_count(rules: &ListRules, count: usize, path: Path<'_>) -> Resul
     }
 }
 
-pub(super) fn duplicates(path: Path<'_>) -> Fault {
-    Fault::new("rest_duplicate_items", format!("{path} must not contain duplicate items."))
+pub(super) fn duplicates(path: Path<'_>) -> ParamError {
+    ParamError::new("rest_duplicate_items", format!("{path} must not contain duplicate items."))
 }
 
 pub(super) fn has_duplicates<'a>(items: impl Iterator<Item = &'a Value>) -> bool {
@@ -253,7 +253,7 @@ fn write_canonical(value: &Value, canonical: &mut String) {
     canonical.push('}');
 }
 
-fn validate_object(node: &Node, value: &Value, path: Path<'_>) -> Result<(), Fault> {
+fn validate_object(node: &Node, value: &Value, path: Path<'_>) -> Result<(), ParamError> {
     if !is_object(value) {
         return Err(wrong_type(path, "an object"));
     }
@@ -272,7 +272,7 @@ fn validate_object(node: &Node, value: &Value, path: Path<'_>) -> Result<(), Fau
         _ => members.iter().any(|(given, _)| *given == name),
     };
     if let Some(missing) = rules.required.iter().find(|name| !is_given(name)) {
-        return Err(Fault::new(
+        return Err(ParamError::new(
             "rest_property_required",
             format!("{path} must have the property {missing}."),
         ));
@@ -288,27 +288,31 @@ fn validate_member(
     name: &str,
     member: &Value,
     path: Path<'_>,
-) -> Result<(), Fault> {
+) -> Result<(), ParamError> {
     let place = Path::Member(&path, name);
     match (rules.property(name), &rules.additional) {
         (Some(node), _) => validate_at(node, member, place),
         (None, Additional::Like(node)) => validate_at(node, member, place),
         (None, Additional::Welcome) => Ok(()),
-        (None, Additional::Forbidden) => Err(Fault::new(
+        (None, Additional::Forbidden) => Err(ParamError::new(
             "rest_additional_properties_forbidden",
             format!("{name} is not a property of {path}."),
         )),
     }
 }
 
-fn validate_member_count(rules: &ObjectRules, count: usize, path: Path<'_>) -> Result<(), Fault> {
+fn validate_member_count(
+    rules: &ObjectRules,
+    count: usize,
+    path: Path<'_>,
+) -> Result<(), ParamError> {
     let count = u64::try_from(count).unwrap_or(u64::MAX);
     match (rules.count_min, rules.count_max) {
-        (Some(least), _) if count < least => Err(Fault::new(
+        (Some(least), _) if count < least => Err(ParamError::new(
             "rest_too_few_properties",
             format!("{path} must have at least {least} properties."),
         )),
-        (_, Some(most)) if count > most => Err(Fault::new(
+        (_, Some(most)) if count > most => Err(ParamError::new(
             "rest_too_many_properties",
             format!("{path} must have at most {most} properties."),
         )),
@@ -316,7 +320,7 @@ fn validate_member_count(rules: &ObjectRules, count: usize, path: Path<'_>) -> R
     }
 }
 
-fn validate_text(node: &Node, value: &Value, path: Path<'_>) -> Result<(), Fault> {
+fn validate_text(node: &Node, value: &Value, path: Path<'_>) -> Result<(), ParamError> {
     let Value::String(text) = value else { return Err(wrong_type(path, "a text")) };
     let Some(rules) = &node.text else { return Ok(()) };
     validate_length(rules, text, path)?;
@@ -328,7 +332,7 @@ fn validate_text(node: &Node, value: &Value, path: Path<'_>) -> Result<(), Fault
     }
 }
 
-fn validate_length(rules: &TextRules, text: &str, path: Path<'_>) -> Result<(), Fault> {
+fn validate_length(rules: &TextRules, text: &str, path: Path<'_>) -> Result<(), ParamError> {
     if rules.length_min.is_none() && rules.length_max.is_none() {
         return Ok(());
     }
@@ -344,7 +348,12 @@ fn validate_length(rules: &TextRules, text: &str, path: Path<'_>) -> Result<(), 
     }
 }
 
-fn validate_number(node: &Node, kind: Type, value: &Value, path: Path<'_>) -> Result<(), Fault> {
+fn validate_number(
+    node: &Node,
+    kind: Type,
+    value: &Value,
+    path: Path<'_>,
+) -> Result<(), ParamError> {
     let expected = if kind == Type::Integer { "a whole number" } else { "a number" };
     let Some(number) = loose::numeric(value) else { return Err(wrong_type(path, expected)) };
     if kind == Type::Integer && !loose::is_whole(value) {
@@ -359,7 +368,7 @@ fn validate_number(node: &Node, kind: Type, value: &Value, path: Path<'_>) -> Re
     validate_bounds(rules, number, path)
 }
 
-fn validate_bounds(rules: &NumberRules, number: f64, path: Path<'_>) -> Result<(), Fault> {
+fn validate_bounds(rules: &NumberRules, number: f64, path: Path<'_>) -> Result<(), ParamError> {
     let too_small = |least: f64| {
         if rules.minimum_excluded { number <= least } else { number < least }
     };
@@ -381,7 +390,7 @@ fn validate_bounds(rules: &NumberRules, number: f64, path: Path<'_>) -> Result<(
     Err(must_be("rest_out_of_bounds", path, expected))
 }
 
-fn validate_choice(node: &Node, value: &Value, path: Path<'_>) -> Result<(), Fault> {
+fn validate_choice(node: &Node, value: &Value, path: Path<'_>) -> Result<(), ParamError> {
     let converted = sanitize_at(node, value.clone(), path)?;
     if node.choices.iter().any(|choice| is_same(choice, &converted)) {
         return Ok(());

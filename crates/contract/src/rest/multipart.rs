@@ -43,21 +43,21 @@ struct InMemory {
 }
 
 impl PartSink for InMemory {
-    type Fault = std::convert::Infallible;
+    type Error = std::convert::Infallible;
 
-    fn begin(&mut self, head: PartHead) -> Result<(), Self::Fault> {
+    fn begin(&mut self, head: PartHead) -> Result<(), Self::Error> {
         self.part = Some((head, Vec::new()));
         Ok(())
     }
 
-    fn data(&mut self, bytes: &[u8]) -> Result<(), Self::Fault> {
+    fn data(&mut self, bytes: &[u8]) -> Result<(), Self::Error> {
         if let Some((_, body)) = &mut self.part {
             body.extend_from_slice(bytes);
         }
         Ok(())
     }
 
-    fn end(&mut self) -> Result<(), Self::Fault> {
+    fn end(&mut self) -> Result<(), Self::Error> {
         let Some((head, bytes)) = self.part.take() else { return Ok(()) };
         let Some(file_name) = head.file_name else {
             self.variables.add(&head.field, String::from_utf8_lossy(&bytes).into_owned());
@@ -121,14 +121,14 @@ fn unquote(quoted: &str) -> (String, &str) {
 
 /// What is done with the parts of a form as they come.
 pub trait PartSink {
-    type Fault;
+    type Error;
 
-    fn begin(&mut self, head: PartHead) -> Result<(), Self::Fault>;
+    fn begin(&mut self, head: PartHead) -> Result<(), Self::Error>;
 
     /// A piece of the part that began last.
-    fn data(&mut self, bytes: &[u8]) -> Result<(), Self::Fault>;
+    fn data(&mut self, bytes: &[u8]) -> Result<(), Self::Error>;
 
-    fn end(&mut self) -> Result<(), Self::Fault>;
+    fn end(&mut self) -> Result<(), Self::Error>;
 }
 
 /// Takes a form apart while it is received. **It holds no more than the head of a part**, or a mark
@@ -169,14 +169,14 @@ impl Splitter {
     }
 
     /// Takes the next bytes.
-    pub fn feed<S: PartSink>(&mut self, bytes: &[u8], sink: &mut S) -> Result<(), S::Fault> {
+    pub fn feed<S: PartSink>(&mut self, bytes: &[u8], sink: &mut S) -> Result<(), S::Error> {
         self.buffer.extend_from_slice(bytes);
         while self.step(sink)? {}
         Ok(())
     }
 
     /// Says that nothing follows. The last mark may be missing.
-    pub fn finish<S: PartSink>(&mut self, sink: &mut S) -> Result<(), S::Fault> {
+    pub fn finish<S: PartSink>(&mut self, sink: &mut S) -> Result<(), S::Error> {
         if self.state == State::Start {
             self.state = State::Preamble;
             while self.step(sink)? {}
@@ -190,7 +190,7 @@ impl Splitter {
     }
 
     /// Whether something was read that may be followed by more.
-    fn step<S: PartSink>(&mut self, sink: &mut S) -> Result<bool, S::Fault> {
+    fn step<S: PartSink>(&mut self, sink: &mut S) -> Result<bool, S::Error> {
         match self.state {
             State::Start => Ok(self.start()),
             State::Preamble | State::Skipped => Ok(self.skip_to_mark()),
@@ -251,7 +251,7 @@ impl Splitter {
         }
     }
 
-    fn read_head<S: PartSink>(&mut self, sink: &mut S) -> Result<bool, S::Fault> {
+    fn read_head<S: PartSink>(&mut self, sink: &mut S) -> Result<bool, S::Error> {
         let blank = position(&self.buffer, b"\r\n\r\n");
         let mark = position(&self.buffer, &self.mark);
         let is_headless = self.buffer.starts_with(b"\r\n");
@@ -271,7 +271,7 @@ impl Splitter {
         Ok(true)
     }
 
-    fn read_body<S: PartSink>(&mut self, sink: &mut S) -> Result<bool, S::Fault> {
+    fn read_body<S: PartSink>(&mut self, sink: &mut S) -> Result<bool, S::Error> {
         let found = position(&self.buffer, &self.mark);
         let length = found.unwrap_or_else(|| self.settled());
         sink.data(self.buffer.get(..length).unwrap_or_default())?;

@@ -16,7 +16,7 @@ use std::collections::BTreeSet;
 use serde_json::{Map, Value, json};
 
 use self::components::Components;
-use self::responses::Told;
+use self::responses::AnswerContext;
 use self::template::Template;
 use self::translate::Side;
 use super::Table;
@@ -55,7 +55,7 @@ pub fn document<O>(
                     continue;
                 }
                 let template = place(&paths, &route.pattern);
-                let told = Told {
+                let told = AnswerContext {
                     route,
                     endpoint,
                     verb: verb.name(),
@@ -154,7 +154,7 @@ fn tags<O>(table: &Table<O>) -> Value {
 }
 
 fn operation<O>(
-    told: &Told<'_, O>,
+    told: &AnswerContext<'_, O>,
     template: &Template,
     args: &Map<String, Value>,
     components: &mut Components,
@@ -232,7 +232,7 @@ fn is_required(arg: &Value) -> bool {
 /// The body, whose schema becomes a component, so that clients have one type for what several
 /// methods take.
 fn request_body<O>(
-    told: &Told<'_, O>,
+    told: &AnswerContext<'_, O>,
     fields: Map<String, Value>,
     components: &mut Components,
 ) -> Value {

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value, json};
 
 use super::args::CompiledArgs;
-use super::check::Fault;
+use super::check::ParamError;
 use super::multipart::File;
 use super::{Refusal, loose};
 
@@ -49,7 +49,7 @@ enum Source {
 pub const ITEMS_MAX: usize = 2_000;
 
 /// Parameters with what is wrong with each. Nothing more than "no" has no fault.
-pub type Faults = Vec<(String, Option<Fault>)>;
+pub type ParamErrors = Vec<(String, Option<ParamError>)>;
 
 /// Checks and converts what a request gave: first that nothing is missing, then that all values
 /// that count are fine, then that each value in each source can be converted.
@@ -73,11 +73,11 @@ pub fn accept(args: &CompiledArgs, sources: Sources) -> Result<Params, Refusal> 
 fn check_lengths(args: &CompiledArgs, sources: &Sources) -> Result<(), Refusal> {
     let Sources { json, form, query, path, .. } = sources;
     let maps = [json.as_ref().and_then(Value::as_object), Some(form), Some(query), Some(path)];
-    let mut faults = Faults::new();
+    let mut faults = ParamErrors::new();
     for (name, value) in maps.into_iter().flatten().flatten() {
         if args.find(name).is_some() && is_too_long(value) {
             let message = format!("{name} must have at most {ITEMS_MAX} items.");
-            replace(&mut faults, name, Fault::new("rest_too_many_items", message));
+            replace(&mut faults, name, ParamError::new("rest_too_many_items", message));
         }
     }
     if faults.is_empty() { Ok(()) } else { Err(invalid_params(faults)) }
@@ -93,7 +93,7 @@ fn is_too_long(value: &Value) -> bool {
 
 /// Checks the values that count. Gives the source of each, in the order of the parameters.
 fn validate(args: &CompiledArgs, params: &Params) -> Result<Vec<Option<Source>>, Refusal> {
-    let mut faults = Faults::new();
+    let mut faults = ParamErrors::new();
     let mut validated = Vec::with_capacity(args.list().len());
     for arg in args.list() {
         let found = params.find(&arg.name);
@@ -121,7 +121,7 @@ fn sanitize(
         (Source::Query, Some(query)),
         (Source::Path, Some(path)),
     ];
-    let mut faults = Faults::new();
+    let mut faults = ParamErrors::new();
     for (source, map) in maps {
         let Some(map) = map else { continue };
         for (name, slot) in map.iter_mut() {
@@ -137,7 +137,7 @@ fn sanitize(
 }
 
 /// A parameter is reported once; the last of its sources that is wrong says why.
-fn replace(faults: &mut Faults, name: &str, fault: Fault) {
+fn replace(faults: &mut ParamErrors, name: &str, fault: ParamError) {
     match faults.iter_mut().find(|(present, _)| present == name) {
         Some((_, present)) => *present = Some(fault),
         None => faults.push((name.to_owned(), Some(fault))),
@@ -151,7 +151,7 @@ pub fn missing_params(names: &[&str]) -> Refusal {
 }
 
 /// The refusal of a request with parameters that are wrong.
-pub fn invalid_params(faults: Faults) -> Refusal {
+pub fn invalid_params(faults: ParamErrors) -> Refusal {
     let names: Vec<&str> = faults.iter().map(|(name, _)| name.as_str()).collect();
     let message = format!("Invalid parameter(s): {}", names.join(", "));
     let mut messages = Map::new();

@@ -7,7 +7,7 @@ use std::task::{Context, Poll, Waker};
 use contract::card_data::Policy;
 use contract::walk::Sanitizer;
 use contract::{
-    Answer, Compiled, Draft, Endpoint, Entry, Failure, Fault, Format, Formats, Issues, Outcome,
+    Answer, Compiled, Draft, Endpoint, Entry, Failure, Format, Formats, IssueKind, Issues, Outcome,
     Parsed, Route, Table, entries,
 };
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -176,11 +176,11 @@ impl Endpoint<Shop> for OrderCreate {
         if let [first, second, ..] = skus.as_slice()
             && first == second
         {
-            draft.issues.add("lines[1].sku", Fault::rule("twice", "The sku appears twice."));
+            draft.issues.add("lines[1].sku", IssueKind::rule("twice", "The sku appears twice."));
         }
         let title = draft.params.get("title").and_then(Value::as_str);
         if title == Some(shop.taken_title) {
-            draft.issues.add("title", Fault::rule("taken", "The title is taken."));
+            draft.issues.add("title", IssueKind::rule("taken", "The title is taken."));
             draft.headers.push(("x-existing", String::from("7")));
         }
         match title {
@@ -198,7 +198,7 @@ impl Endpoint<Shop> for OrderCreate {
             return Err(Error::not_found("no such shop").into());
         }
         if self.title.0 == "late" {
-            let late = |path: &str| (path.to_owned(), Fault::rule("late", "Too late."));
+            let late = |path: &str| (path.to_owned(), IssueKind::rule("late", "Too late."));
             let issues: Issues =
                 [late("unknown"), late("lines[0].sku"), late("title")].into_iter().collect();
             return Err(Failure::Issues { issues, headers: vec![("x-late", "yes".into())] });
@@ -257,7 +257,7 @@ pub(crate) const FORMATS: Formats = Formats(&[
         expected: "one word",
         pattern: Some("^[A-Za-z]+$"),
         parse: |text| match text {
-            "forbidden" => Parsed::Fault(Fault::rule("forbidden_word", "Not this word.")),
+            "forbidden" => Parsed::IssueKind(IssueKind::rule("forbidden_word", "Not this word.")),
             "alias" => Parsed::Replaced(String::from("real")),
             _ if text.bytes().all(|byte| byte.is_ascii_alphabetic()) => Parsed::Fine,
             _ => Parsed::Refused,
@@ -335,13 +335,13 @@ pub(crate) fn issues(outcome: &Outcome) -> Vec<String> {
 
 fn issue_line(issue: &contract::Issue) -> String {
     let kind = match &issue.fault {
-        Fault::Missing => "missing",
-        Fault::Type { .. } => "type",
-        Fault::Length { .. } => "length",
-        Fault::Format { .. } => "format",
-        Fault::Value { .. } => "value",
-        Fault::Items { .. } => "items",
-        Fault::Rule { code, .. } => code,
+        IssueKind::Missing => "missing",
+        IssueKind::Type { .. } => "type",
+        IssueKind::Length { .. } => "length",
+        IssueKind::Format { .. } => "format",
+        IssueKind::Value { .. } => "value",
+        IssueKind::Items { .. } => "items",
+        IssueKind::Rule { code, .. } => code,
     };
     let code = issue.code.as_ref().map(|code| format!("/{code}")).unwrap_or_default();
     format!("{} {kind}{code}", issue.path)

@@ -3,7 +3,7 @@
 use contract::rest::args::{absint, id_list};
 use contract::rest::params::json_body;
 use contract::rest::{
-    Args, Fault, Fields, Params, Refusal, Schema, Sources, Treatment, accept, form,
+    Args, Fields, ParamError, Params, Refusal, Schema, Sources, Treatment, accept, form,
 };
 use serde_json::{Map, Value, json};
 
@@ -159,10 +159,10 @@ fn a_hidden_value_can_fail_a_good_one() {
     assert_eq!(details(&paging(), sources), json!({"page": "rest_invalid_type"}));
 }
 
-fn refuse_bogus(value: &Value, param: &str) -> Result<(), Option<Fault>> {
+fn refuse_bogus(value: &Value, param: &str) -> Result<(), Option<ParamError>> {
     match value.as_str() {
         Some("no") => Err(None),
-        Some("bogus") => Err(Some(Fault::new("own_code", format!("{param} is bogus.")))),
+        Some("bogus") => Err(Some(ParamError::new("own_code", format!("{param} is bogus.")))),
         _ => Ok(()),
     }
 }

@@ -1,10 +1,10 @@
 //! Which values a type accepts, and what becomes of them.
 
 use contract::rest::check::{sanitize, validate};
-use contract::rest::{Fault, Schema};
+use contract::rest::{ParamError, Schema};
 use serde_json::{Value, json};
 
-pub(crate) fn parse(schema: &Schema, value: Value) -> Result<Value, Fault> {
+pub(crate) fn parse(schema: &Schema, value: Value) -> Result<Value, ParamError> {
     let node = schema.compile().expect("a schema");
     validate(&node, &value, "p")?;
     sanitize(&node, value, "p")

@@ -16,7 +16,7 @@ use super::placed::{Placed, count, sizes_text, tag};
 use crate::Site;
 use crate::dates::{Moment, written};
 use crate::media::file_type::{self, FileType, START_BYTES};
-use crate::media::picture::{Picture, PictureFault};
+use crate::media::picture::{Picture, PictureError};
 use crate::media::sizes::{PictureSize, SizedFile};
 use crate::media::storage::{FileStorage, NAME_LENGTH_MAX, Temporary, unavailable};
 use crate::media::{file_name, strip};
@@ -35,7 +35,7 @@ const OVERLAP_BYTES: usize = 512;
 pub enum NotTaken {
     /// The type is not among those that are taken, or the content is of another one.
     Type,
-    Picture(PictureFault),
+    Picture(PictureError),
     /// The library is full.
     Quota,
     /// Something is in it that nobody may send.
@@ -50,8 +50,8 @@ impl From<Error> for NotTaken {
     }
 }
 
-impl From<PictureFault> for NotTaken {
-    fn from(fault: PictureFault) -> Self {
+impl From<PictureError> for NotTaken {
+    fn from(fault: PictureError) -> Self {
         Self::Picture(fault)
     }
 }
@@ -66,7 +66,7 @@ impl NotTaken {
                                name says.";
                 Refusal::new(400, code, message).into()
             }
-            Self::Picture(PictureFault::TooLarge) => {
+            Self::Picture(PictureError::TooLarge) => {
                 let message = "The image has too many pixels; make it smaller.";
                 Refusal::new(400, code, message).into()
             }
@@ -165,7 +165,7 @@ impl Site {
             Ok(done) => done,
             Err(error) => {
                 tracing::warn!(error = %error, "work on a picture failed");
-                Err(NotTaken::Picture(PictureFault::Broken))
+                Err(NotTaken::Picture(PictureError::Broken))
             }
         }
     }
@@ -360,7 +360,7 @@ fn stripped(
     let mut output = BufWriter::new(copy.create()?);
     let changed = match strip::copy(kind, &mut input, &mut output) {
         Ok(changed) => changed,
-        Err(error) if is_of_the_file(&error) => return Err(PictureFault::Broken.into()),
+        Err(error) if is_of_the_file(&error) => return Err(PictureError::Broken.into()),
         Err(error) => return Err(unavailable(error).into()),
     };
     output.flush().map_err(unavailable)?;

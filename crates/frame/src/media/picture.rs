@@ -23,7 +23,7 @@ const PROFILE_BYTES_MAX: usize = 64 * 1024;
 
 /// Why a picture cannot be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum PictureFault {
+pub enum PictureError {
     #[error("the file is not a valid image")]
     Broken,
     #[error("the image has too many pixels")]
@@ -56,7 +56,7 @@ impl Picture {
         file: File,
         kind: &'static FileType,
         bytes_max: u64,
-    ) -> Result<Self, PictureFault> {
+    ) -> Result<Self, PictureError> {
         let mut limits = Limits::default();
         limits.max_image_width = Some(SIDE_MAX);
         limits.max_image_height = Some(SIDE_MAX);
@@ -66,10 +66,10 @@ impl Picture {
         let mut decoder = reader.into_decoder().map_err(|error| fault_of(&error))?;
         let (width, height) = decoder.dimensions();
         if width == 0 || height == 0 {
-            return Err(PictureFault::Broken);
+            return Err(PictureError::Broken);
         }
         if decoder.total_bytes() > bytes_max {
-            return Err(PictureFault::TooLarge);
+            return Err(PictureError::TooLarge);
         }
         let orientation = decoder.orientation().unwrap_or(Orientation::NoTransforms);
         let profile = decoder.icc_profile().ok().flatten();
@@ -130,7 +130,7 @@ impl Picture {
     }
 
     /// Writes the picture as a file of this type, without anything but itself and its colours.
-    pub fn encode(&self, kind: &'static FileType, file: File) -> Result<(), PictureFault> {
+    pub fn encode(&self, kind: &'static FileType, file: File) -> Result<(), PictureError> {
         let mut out = BufWriter::new(file);
         let profile = self.profile.clone();
         let written = match format_of(kind) {
@@ -165,14 +165,14 @@ impl Picture {
                 }
             }
         };
-        written.map_err(|_| PictureFault::NotWritten)?;
-        out.flush().map_err(|_| PictureFault::NotWritten)
+        written.map_err(|_| PictureError::NotWritten)?;
+        out.flush().map_err(|_| PictureError::NotWritten)
     }
 }
 
-fn fault_of(error: &image::ImageError) -> PictureFault {
+fn fault_of(error: &image::ImageError) -> PictureError {
     match error {
-        image::ImageError::Limits(_) => PictureFault::TooLarge,
-        _ => PictureFault::Broken,
+        image::ImageError::Limits(_) => PictureError::TooLarge,
+        _ => PictureError::Broken,
     }
 }

@@ -132,7 +132,7 @@ impl Parts {
 }
 
 impl PartSink for Parts {
-    type Fault = Error;
+    type Error = Error;
 
     fn begin(&mut self, head: PartHead) -> Result<()> {
         if let Some(name) = head.file_name {

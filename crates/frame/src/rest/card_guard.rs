@@ -4,8 +4,8 @@
 use std::fmt::Write as _;
 
 use contract::card_data::{self, Policy, Step};
-use contract::rest::check::Fault;
-use contract::rest::params::{Faults, invalid_params};
+use contract::rest::check::ParamError;
+use contract::rest::params::{ParamErrors, invalid_params};
 use contract::rest::{CompiledArgs, Params, Refusal, Sources, Verb};
 use serde_json::{Map, Value};
 
@@ -43,7 +43,7 @@ impl Site {
         let Sources { json, form, query, path: _, files } = sources;
         let json = json.as_ref().and_then(Value::as_object);
         let maps = [json, Some(form), Some(query)].into_iter().flatten();
-        let mut faults: Faults = maps.flat_map(faults_of).collect();
+        let mut faults: ParamErrors = maps.flat_map(faults_of).collect();
         for file in files.iter() {
             // Digits are the same in most encodings; what is no text has no words around them.
             let text = String::from_utf8_lossy(&file.bytes);
@@ -56,7 +56,7 @@ impl Site {
         self.judge(path, faults)
     }
 
-    fn judge(&self, what: &str, faults: Faults) -> Option<Refusal> {
+    fn judge(&self, what: &str, faults: ParamErrors) -> Option<Refusal> {
         if faults.is_empty() {
             return None;
         }
@@ -73,13 +73,13 @@ impl Site {
     }
 }
 
-fn fault() -> Fault {
-    Fault::new(card_data::CODE, card_data::MESSAGE)
+fn fault() -> ParamError {
+    ParamError::new(card_data::CODE, card_data::MESSAGE)
 }
 
 /// A fault for each parameter that has card data, with the place of the first.
-fn faults_of(members: &Map<String, Value>) -> Faults {
-    let mut faults = Faults::new();
+fn faults_of(members: &Map<String, Value>) -> ParamErrors {
+    let mut faults = ParamErrors::new();
     card_data::find(members, &mut |steps| {
         let name = match steps.first() {
             Some(Step::Member(name)) => (*name).to_owned(),

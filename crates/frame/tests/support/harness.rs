@@ -11,7 +11,7 @@ use db::{Conn, Database, Location};
 use frame::auth::application_password::create_password;
 use frame::media::{FolderStorage, Library, Receiver};
 use frame::options::Tables;
-use frame::outbound::{Fetch, FetchFault, Fetched, Fetching, Outbound, Refusal};
+use frame::outbound::{Fetch, FetchError, Fetched, Fetching, Outbound, Refusal};
 use frame::users::{BoundTo, NewUser, create_user};
 use frame::{Action, Client, Identity, Names, Parts, Payload, PublicPage, Request, Settings, Site};
 use serde_json::Value;
@@ -33,7 +33,7 @@ impl Outbound for SmallNetwork {
     fn fetch(&self, request: Fetch) -> Fetching<'_> {
         let found = (self.0)(request.url.as_str());
         Box::pin(async move {
-            let body = found.ok_or(FetchFault::Refused(Refusal::Address))?;
+            let body = found.ok_or(FetchError::Refused(Refusal::Address))?;
             Ok(Fetched { status: 200, headers: Vec::new(), body, final_url: request.url })
         })
     }

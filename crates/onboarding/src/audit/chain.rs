@@ -20,10 +20,10 @@ pub const VERIFY_MAX: i64 = 100_000;
 /// Entries read at once by a check.
 const VERIFY_PAGE: i64 = 1_000;
 /// Faults told of one check; the first one matters most.
-const FAULTS_MAX: usize = 20;
+const BREAKS_MAX: usize = 20;
 /// What is wrong with a chain, and where.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ChainFault {
+pub struct ChainBreak {
     pub seq: i64,
     pub what: &'static str,
 }
@@ -36,7 +36,7 @@ pub struct Verified {
     pub next: Option<i64>,
     pub head: Head,
     /// The first ones; none when the chain is whole.
-    pub faults: Vec<ChainFault>,
+    pub faults: Vec<ChainBreak>,
 }
 
 impl Platform {
@@ -89,7 +89,7 @@ impl Platform {
         let verify = move |conn: &mut dyn Conn| {
             let head = audit::head(conn, iso_id.as_ref())?;
             let mut check = Check::start(conn, iso_id.as_ref(), after, &vault)?;
-            while check.checked < VERIFY_MAX && check.faults.len() < FAULTS_MAX {
+            while check.checked < VERIFY_MAX && check.faults.len() < BREAKS_MAX {
                 let page = audit::after(conn, iso_id.as_ref(), check.last, VERIFY_PAGE)?;
                 if page.is_empty() {
                     check.end(&head, &seal(&vault, &head));
@@ -128,7 +128,7 @@ struct Check {
     last: i64,
     hash: Vec<u8>,
     checked: i64,
-    faults: Vec<ChainFault>,
+    faults: Vec<ChainBreak>,
 }
 
 impl Check {
@@ -158,8 +158,8 @@ impl Check {
     }
 
     fn fault(&mut self, seq: i64, what: &'static str) {
-        if self.faults.len() < FAULTS_MAX {
-            self.faults.push(ChainFault { seq, what });
+        if self.faults.len() < BREAKS_MAX {
+            self.faults.push(ChainBreak { seq, what });
         }
     }
 

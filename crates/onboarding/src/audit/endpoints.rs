@@ -163,12 +163,12 @@ pub struct AuditVerified {
     /// When it was looked at.
     time: String,
     /// The first faults.
-    faults: Vec<FaultView>,
+    faults: Vec<ChainBreakView>,
 }
 
 /// Something that is wrong with the audit log.
 #[derive(Debug, Serialize, JsonSchema)]
-pub struct FaultView {
+pub struct ChainBreakView {
     /// Number of the entry.
     sequence: i64,
     /// What is wrong with it.
@@ -184,8 +184,9 @@ impl Endpoint<Cx> for AuditVerify {
         let iso_id = Some(cx.caller()?.iso_id().clone());
         let found = cx.platform.audit_verify(iso_id, self.after).await?;
         let faults = found.faults.iter();
-        let faults: Vec<FaultView> =
-            faults.map(|fault| FaultView { sequence: fault.seq, message: fault.what }).collect();
+        let faults: Vec<ChainBreakView> = faults
+            .map(|fault| ChainBreakView { sequence: fault.seq, message: fault.what })
+            .collect();
         Ok(Answer::new(AuditVerified {
             valid: faults.is_empty(),
             checked: found.checked,

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use contract::rest::formats;
-use contract::{Answer, Draft, Endpoint, Failure, Fault, Route};
+use contract::{Answer, Draft, Endpoint, Failure, IssueKind, Route};
 use data_encoding::HEXLOWER;
 use db::{Conn, outbox};
 use frame::password;
@@ -103,7 +103,7 @@ impl Endpoint<Cx> for IsoRegister {
         let email = draft.params.get("email").and_then(Value::as_str);
         if email.is_some_and(|email| !formats::is_email(email)) {
             let message = "Enter a valid e-mail address.";
-            draft.issues.add("email", Fault::rule(Code::InvalidFormat.name(), message));
+            draft.issues.add("email", IssueKind::rule(Code::InvalidFormat.name(), message));
         }
         Ok(())
     }
@@ -242,7 +242,7 @@ impl Endpoint<Cx> for IsoConfirm {
         if length.contains(&given.chars().count())
             && let Some(fault) = password::fault(given)
         {
-            draft.issues.add("password", Fault::rule(Code::InvalidValue.name(), fault));
+            draft.issues.add("password", IssueKind::rule(Code::InvalidValue.name(), fault));
         }
         Ok(())
     }

@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use contract::{Answer, Draft, Endpoint, Failure, Fault, Route};
+use contract::{Answer, Draft, Endpoint, Failure, IssueKind, Route};
 use db::Conn;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -173,7 +173,7 @@ impl Endpoint<Cx> for KeyCreate {
         let for_ever = draft.params.get("neverExpires").and_then(Value::as_bool);
         if for_ever == Some(true) && cx.platform.environment == Environment::Production {
             let message = "Only sandbox keys can be valid forever.";
-            draft.issues.add("neverExpires", Fault::rule(Code::InvalidValue.name(), message));
+            draft.issues.add("neverExpires", IssueKind::rule(Code::InvalidValue.name(), message));
         }
         Ok(())
     }

@@ -1,6 +1,6 @@
 //! Changing merchants and stores.
 
-use contract::{Answer, Draft, Endpoint, Failure, Fault, Route};
+use contract::{Answer, Draft, Endpoint, Failure, IssueKind, Route};
 use db::Conn;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -52,7 +52,7 @@ fn check_names(draft: &mut Draft<'_>, cx: &Cx) {
         if cx.platform.settings.strict_names
             && value.is_some_and(|value| !text::is_name_strict(value))
         {
-            draft.issues.add(name, Fault::Format { expected: "letters A to Z".to_owned() });
+            draft.issues.add(name, IssueKind::Format { expected: "letters A to Z".to_owned() });
         }
     }
 }

@@ -6,7 +6,7 @@
 
 use std::time::Duration;
 
-use contract::{Failure, Fault, Header, Issues};
+use contract::{Failure, Header, IssueKind, Issues};
 use db::{Conn, Database};
 use serde_json::Value;
 use types::{IsoId, MerchantId, Result, StoreId, TemplateId, Timestamp};
@@ -41,7 +41,7 @@ pub(super) struct References {
 /// What was found about it.
 #[derive(Debug, Default)]
 pub(super) struct Findings {
-    faults: Vec<(String, Fault)>,
+    faults: Vec<(String, IssueKind)>,
     headers: Vec<Header>,
     pub(super) template: Option<(TemplateId, i64)>,
 }
@@ -62,7 +62,7 @@ impl Findings {
     }
 
     fn add(&mut self, path: impl Into<String>, code: Code, message: &str) {
-        self.faults.push((path.into(), Fault::rule(code.name(), message)));
+        self.faults.push((path.into(), IssueKind::rule(code.name(), message)));
     }
 
     /// A field that already has an issue keeps it: its form hides its business check.

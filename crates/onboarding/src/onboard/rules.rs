@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use contract::{Draft, Fault};
+use contract::{Draft, IssueKind};
 use serde_json::Value;
 
 use crate::device_models;
@@ -47,7 +47,7 @@ fn check_ids_stand_alone(draft: &mut Draft<'_>) {
             } else {
                 "A storeId requires the merchantId of its merchant."
             };
-            let fault = Fault::rule(Code::ConflictingField.name(), message);
+            let fault = IssueKind::rule(Code::ConflictingField.name(), message);
             draft.issues.add(format!("{object}.{id}"), fault);
         }
     }
@@ -89,7 +89,7 @@ fn check_no_unknown_fields(draft: &mut Draft<'_>) {
         } else {
             (Code::UnknownField, "Unknown field.")
         };
-        draft.issues.add(ignored.path.clone(), Fault::rule(code.name(), message));
+        draft.issues.add(ignored.path.clone(), IssueKind::rule(code.name(), message));
     }
 }
 
@@ -102,7 +102,7 @@ fn check_strict_names(draft: &mut Draft<'_>) {
     ] {
         let name = text_at(draft.params, path);
         if name.is_some_and(|name| !text::is_name_strict(name)) {
-            draft.issues.add(path, Fault::Format { expected: "letters A to Z".to_owned() });
+            draft.issues.add(path, IssueKind::Format { expected: "letters A to Z".to_owned() });
         }
     }
 }
@@ -114,7 +114,7 @@ fn check_device(draft: &mut Draft<'_>) {
         && !device_models::is_made_by(model, manufacturer)
     {
         let message = "The manufacturer does not make this model.";
-        let fault = Fault::rule(Code::InvalidDeviceModel.name(), message);
+        let fault = IssueKind::rule(Code::InvalidDeviceModel.name(), message);
         draft.issues.add("tpnData.deviceModel", fault);
     }
 }
@@ -125,7 +125,7 @@ fn check_profile_ids(draft: &mut Draft<'_>) {
         let Some(id) = profile.get("profileId").and_then(Value::as_str) else { continue };
         if seen.contains(&id) {
             let message = "This profileId appears twice.";
-            let fault = Fault::rule(Code::DuplicateProfile.name(), message);
+            let fault = IssueKind::rule(Code::DuplicateProfile.name(), message);
             draft.issues.add(format!("{PROFILE}[{index}].profileId"), fault);
         }
         seen.push(id);
@@ -144,11 +144,11 @@ fn check_tpn_bin(draft: &mut Draft<'_>) {
         match (shared, own) {
             (Some(shared), Some(own)) if shared != own => {
                 let message = "It differs from tpnData.tpnBin.";
-                draft.issues.add(path, Fault::rule(Code::ConflictingField.name(), message));
+                draft.issues.add(path, IssueKind::rule(Code::ConflictingField.name(), message));
             }
             // A value that is there but malformed has its own issue already.
             (None, None) if needed && !draft.issues.has(&path) && profile.is_object() => {
-                draft.issues.add(SHARED, Fault::Missing);
+                draft.issues.add(SHARED, IssueKind::Missing);
             }
             _ => {}
         }

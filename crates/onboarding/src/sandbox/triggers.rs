@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use contract::{Draft, Fault};
+use contract::{Draft, IssueKind};
 use serde_json::Value;
 use types::Environment;
 
@@ -41,7 +41,7 @@ pub(crate) fn add_findings(draft: &mut Draft<'_>, environment: Environment, scen
     }
     for (path, code) in found {
         let message = format!("Simulated in the sandbox: {}", code.condition());
-        draft.issues.add(path, Fault::rule(code.name(), message));
+        draft.issues.add(path, IssueKind::rule(code.name(), message));
     }
 }
 

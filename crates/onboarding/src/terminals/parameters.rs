@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 use std::sync::LazyLock;
 
 use contract::walk::{self, Sanitizer};
-use contract::{Answer, Draft, Endpoint, Failure, Fault, Issues, Route, Schema};
+use contract::{Answer, Draft, Endpoint, Failure, IssueKind, Issues, Route, Schema};
 use db::Conn;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -168,7 +168,7 @@ impl Parameters {
 pub(crate) fn check(draft: &mut Draft<'_>) {
     for ignored in draft.ignored {
         if ignored.path.starts_with("parameters.") {
-            let fault = Fault::rule(Code::UnknownField.name(), "Unknown parameter.");
+            let fault = IssueKind::rule(Code::UnknownField.name(), "Unknown parameter.");
             draft.issues.add(ignored.path.clone(), fault);
         }
     }
@@ -347,7 +347,7 @@ fn check_consistent(parameters: &Parameters, issues: &mut Issues) {
         && *highest > max
     {
         let message = "A suggested tip exceeds tipPercentMax.";
-        let fault = Fault::rule(Code::ConflictingField.name(), message);
+        let fault = IssueKind::rule(Code::ConflictingField.name(), message);
         issues.add("parameters.tipPercents", fault);
     }
 }

@@ -1,7 +1,7 @@
 //! Processor accounts of a TPN: replaced as a whole, shown without their credentials, revealed only
 //! with a scope of its own.
 
-use contract::{Answer, Draft, Endpoint, Failure, Fault, Issues, Route};
+use contract::{Answer, Draft, Endpoint, Failure, IssueKind, Issues, Route};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -49,13 +49,13 @@ impl Endpoint<Cx> for ProfilePut {
         let list = draft.params.pointer("/tpnProcessor/profile").and_then(Value::as_array);
         let Some(list) = list else { return Ok(()) };
         if list.len() > 1 {
-            let fault = Fault::rule(Code::InvalidProfile.name(), "Send one account.");
+            let fault = IssueKind::rule(Code::InvalidProfile.name(), "Send one account.");
             draft.issues.add("tpnProcessor.profile", fault);
         }
         let sent = list.first().and_then(|profile| profile.get("profileId")?.as_str());
         if sent.is_some() && sent != in_path {
             let message = "It differs from the profileId of the path.";
-            let fault = Fault::rule(Code::ConflictingField.name(), message);
+            let fault = IssueKind::rule(Code::ConflictingField.name(), message);
             draft.issues.add("tpnProcessor.profile[0].profileId", fault);
         }
         Ok(())
@@ -114,7 +114,7 @@ fn checked(before: &TpnRecord, profile: ProfileRow) -> Outcome<ProfileRow> {
     let tpn_bin = profile.tpn_bin.or_else(|| before.row.tpn_bin.clone());
     if tpn_bin.is_none() && Processor::needs_tpn_bin(&profile.processor) {
         let mut issues = Issues::default();
-        issues.add("tpnProcessor.profile[0].tpnBin", Fault::Missing);
+        issues.add("tpnProcessor.profile[0].tpnBin", IssueKind::Missing);
         return Err(issues.into());
     }
     Ok(ProfileRow { tpn_bin, ..profile })

@@ -4,7 +4,7 @@
 //! secrets**. An ISO's events are numbered without gaps, so that a client which remembers the last
 //! number it has seen misses nothing.
 
-use contract::{Answer, Draft, Endpoint, Failure, Fault, Route};
+use contract::{Answer, Draft, Endpoint, Failure, IssueKind, Route};
 use db::outbox::{self, IsoEvents, SequencedEvent};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -113,7 +113,7 @@ impl Endpoint<Cx> for EventList {
         if types.is_some_and(|types| kinds_of(types).is_none()) {
             let message = "Send event types such as merchant.created or merchant.*, separated \
                            by commas.";
-            draft.issues.add("types", Fault::rule(Code::InvalidFormat.name(), message));
+            draft.issues.add("types", IssueKind::rule(Code::InvalidFormat.name(), message));
         }
         Ok(())
     }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use contract::{Answer, Draft, Endpoint, Failure, Fault, Route};
+use contract::{Answer, Draft, Endpoint, Failure, IssueKind, Route};
 use db::Conn;
 use db::webhook_delivery;
 use schemars::JsonSchema;
@@ -142,7 +142,7 @@ fn patterns_json(patterns: &[EventPattern]) -> String {
 fn check_choices(draft: &mut Draft<'_>, platform: &Platform) {
     let url = draft.params.get("url").and_then(Value::as_str);
     if let Some(message) = url.and_then(|url| undeliverable(platform, url)) {
-        draft.issues.add("url", Fault::rule(Code::InvalidFormat.name(), message));
+        draft.issues.add("url", IssueKind::rule(Code::InvalidFormat.name(), message));
     }
     let headers = draft.params.get("headers").and_then(Value::as_array);
     for (index, header) in headers.into_iter().flatten().enumerate() {
@@ -150,7 +150,7 @@ fn check_choices(draft: &mut Draft<'_>, platform: &Platform) {
         if RESERVED_HEADERS.iter().any(|reserved| reserved.eq_ignore_ascii_case(name)) {
             let message = "This field cannot be set.";
             let path = format!("headers[{index}].name");
-            draft.issues.add(path, Fault::rule(Code::InvalidValue.name(), message));
+            draft.issues.add(path, IssueKind::rule(Code::InvalidValue.name(), message));
         }
     }
 }

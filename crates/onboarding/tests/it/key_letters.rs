@@ -7,7 +7,7 @@ use data_encoding::BASE64;
 use db::background_job;
 use db::filter::Page;
 use frame::jobs::{JobCx, JobKind, Running};
-use frame::outbound::{Fetch, FetchFault, Fetching, Outbound, Refusal};
+use frame::outbound::{Fetch, FetchError, Fetching, Outbound, Refusal};
 use frame::{Parts, Site, mail};
 use onboarding::rows::iso_account;
 use onboarding::{Caller, Cx};
@@ -33,15 +33,15 @@ struct NoNetwork;
 
 impl Outbound for NoNetwork {
     fn fetch(&self, _: Fetch) -> Fetching<'_> {
-        Box::pin(async { Err(FetchFault::Refused(Refusal::Address)) })
+        Box::pin(async { Err(FetchError::Refused(Refusal::Address)) })
     }
 }
 
 /// Takes letters, and is never asked to send one.
 #[derive(Debug)]
-struct Letterbox;
+struct TestInbox;
 
-impl JobKind for Letterbox {
+impl JobKind for TestInbox {
     fn name(&self) -> &'static str {
         mail::JOB
     }
@@ -64,7 +64,7 @@ fn site_with_mail(house: &House) -> Arc<Site> {
         options: &[],
         shop_code_prefix: "",
     };
-    let site = Site::new(parts, Vec::new()).unwrap().with_job(Box::new(Letterbox));
+    let site = Site::new(parts, Vec::new()).unwrap().with_job(Box::new(TestInbox));
     let site = Arc::new(site);
     house.platform.attach_site(&site);
     let email = json!({ "isoId": house.iso_id, "email": "ada@pier.example", "expectedVersion": 1 });

@@ -1,6 +1,6 @@
 //! The two published forms of an answer.
 
-use contract::{Fault, Issues};
+use contract::{IssueKind, Issues};
 use onboarding::dialect::{ErrorItem, ResponseStyle, denied_body, error_items, failure_body};
 use onboarding::{Code, Settings};
 use serde_json::{Value, json};
@@ -13,8 +13,8 @@ fn read(body: &[u8]) -> Value {
 
 fn items() -> Vec<ErrorItem> {
     let mut issues = Issues::default();
-    issues.add("storeData.dba", Fault::rule(Code::AlreadyExists.name(), "It exists."));
-    issues.add("tpnData.deviceModel", Fault::Missing);
+    issues.add("storeData.dba", IssueKind::rule(Code::AlreadyExists.name(), "It exists."));
+    issues.add("tpnData.deviceModel", IssueKind::Missing);
     error_items(&issues)
 }
 

@@ -8,7 +8,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use frame::outbound::FetchFault;
+use frame::outbound::FetchError;
 use rustls::{ClientConfig, RootCertStore};
 use rustls_pki_types::ServerName;
 use rustls_platform_verifier::BuilderVerifierExt as _;
@@ -92,31 +92,31 @@ impl Connector {
     }
 
     /// Checks the target, and connects to one of the addresses that were checked.
-    pub(super) async fn connect(&self, url: &url::Url) -> Result<Box<dyn Stream>, FetchFault> {
-        let target = self.guard.target(url).map_err(FetchFault::Refused)?;
+    pub(super) async fn connect(&self, url: &url::Url) -> Result<Box<dyn Stream>, FetchError> {
+        let target = self.guard.target(url).map_err(FetchError::Refused)?;
         let addresses = self.addresses(&target).await?;
-        self.guard.admit(&target, &addresses).map_err(FetchFault::Refused)?;
+        self.guard.admit(&target, &addresses).map_err(FetchError::Refused)?;
         let stream = reach(&addresses, target.port).await?;
         if !target.is_tls {
             return Ok(Box::new(stream));
         }
-        let tls = self.tls.as_ref().ok_or(FetchFault::Tls)?;
+        let tls = self.tls.as_ref().ok_or(FetchError::Tls)?;
         let stream = tls.connect(server_name(&target.host)?, stream).await.map_err(|error| {
             tracing::debug!(%error, "another host's TLS is not acceptable");
-            FetchFault::Tls
+            FetchError::Tls
         })?;
         Ok(Box::new(stream))
     }
 
-    async fn addresses(&self, target: &Target) -> Result<Vec<IpAddr>, FetchFault> {
+    async fn addresses(&self, target: &Target) -> Result<Vec<IpAddr>, FetchError> {
         let name = match &target.host {
             Host::Ipv4(address) => return Ok(vec![IpAddr::V4(*address)]),
             Host::Ipv6(address) => return Ok(vec![IpAddr::V6(*address)]),
             Host::Domain(name) => name,
         };
-        let found = self.resolver.resolve(name).await.map_err(|_| FetchFault::NoSuchHost)?;
+        let found = self.resolver.resolve(name).await.map_err(|_| FetchError::NoSuchHost)?;
         if found.is_empty() || found.len() > ADDRESSES_MAX {
-            return Err(FetchFault::NoSuchHost);
+            return Err(FetchError::NoSuchHost);
         }
         Ok(found)
     }
@@ -136,19 +136,19 @@ fn tls_config(trust: Trust) -> Result<ClientConfig, rustls::Error> {
 }
 
 /// By name where there is one, whatever the address that was chosen for it.
-fn server_name(host: &Host<String>) -> Result<ServerName<'static>, FetchFault> {
+fn server_name(host: &Host<String>) -> Result<ServerName<'static>, FetchError> {
     match host {
         Host::Domain(name) => {
             // A certificate never names the root's dot.
             let name = name.strip_suffix('.').unwrap_or(name).to_owned();
-            ServerName::try_from(name).map_err(|_| FetchFault::Tls)
+            ServerName::try_from(name).map_err(|_| FetchError::Tls)
         }
         Host::Ipv4(address) => Ok(ServerName::from(IpAddr::V4(*address))),
         Host::Ipv6(address) => Ok(ServerName::from(IpAddr::V6(*address))),
     }
 }
 
-async fn reach(addresses: &[IpAddr], port: u16) -> Result<TcpStream, FetchFault> {
+async fn reach(addresses: &[IpAddr], port: u16) -> Result<TcpStream, FetchError> {
     for address in addresses.iter().take(ATTEMPTS_MAX) {
         let address = SocketAddr::new(address.to_canonical(), port);
         let attempt = tokio::time::timeout(ATTEMPT_TIME_MAX, TcpStream::connect(address)).await;
@@ -156,5 +156,5 @@ async fn reach(addresses: &[IpAddr], port: u16) -> Result<TcpStream, FetchFault>
             return Ok(stream);
         }
     }
-    Err(FetchFault::Unreachable)
+    Err(FetchError::Unreachable)
 }

@@ -168,7 +168,7 @@ async fn a_private_host_is_never_connected_to() {
     let port = provider.address.port();
     let check = async |client: Client, url: String, expected: Refusal| {
         let result = client.fetch(get(Url::parse(&url).unwrap())).await;
-        assert_eq!(result, Err(FetchFault::Refused(expected)), "{url}");
+        assert_eq!(result, Err(FetchError::Refused(expected)), "{url}");
     };
     check(client(&[]), format!("http://127.0.0.1:{port}/"), Refusal::Port).await;
     check(client(&["10.9.9.9"]), format!("http://127.0.0.1:{port}/"), Refusal::Address).await;
@@ -198,15 +198,15 @@ async fn redirects_are_checked_like_the_first_address() {
     assert_eq!(fetched.body, b"there");
     assert_eq!(fetched.final_url, provider.url("/next"));
     assert_eq!(fetch("/nowhere").await.unwrap().status, 302);
-    let refused = |refusal: Refusal| Err(FetchFault::Refused(refusal));
+    let refused = |refusal: Refusal| Err(FetchError::Refused(refusal));
     assert_eq!(fetch("/private").await, refused(Refusal::Address));
     assert_eq!(fetch("/metadata").await, refused(Refusal::Address));
     assert_eq!(fetch("/file").await, refused(Refusal::Scheme));
     assert_eq!(fetch("/user").await, refused(Refusal::UserInfo));
-    assert_eq!(fetch("/malformed").await, Err(FetchFault::BadAnswer));
+    assert_eq!(fetch("/malformed").await, Err(FetchError::BadAnswer));
 
     let before = provider.requests().len();
-    assert_eq!(fetch("/loop").await, Err(FetchFault::TooManyRedirects));
+    assert_eq!(fetch("/loop").await, Err(FetchError::TooManyRedirects));
     assert_eq!(provider.requests().len() - before, 1 + REDIRECTS_MAX);
 
     let mut plain = get(provider.url("/relative"));
@@ -266,13 +266,13 @@ async fn answers_are_bounded_and_must_be_proper() {
     };
     assert_eq!(fetch("/fits", Overlong::Refuse).await, Ok(1_000));
     for path in ["/long", "/chunks"] {
-        assert_eq!(fetch(path, Overlong::Refuse).await, Err(FetchFault::TooLarge), "{path}");
+        assert_eq!(fetch(path, Overlong::Refuse).await, Err(FetchError::TooLarge), "{path}");
         assert_eq!(fetch(path, Overlong::Cut).await, Ok(1_000), "{path}");
     }
     for path in ["/head", "/fields", "/packed", "/short", "/garbage"] {
-        assert_eq!(fetch(path, Overlong::Refuse).await, Err(FetchFault::BadAnswer), "{path}");
+        assert_eq!(fetch(path, Overlong::Refuse).await, Err(FetchError::BadAnswer), "{path}");
     }
-    assert_eq!(fetch("/silent", Overlong::Refuse).await, Err(FetchFault::TimedOut));
+    assert_eq!(fetch("/silent", Overlong::Refuse).await, Err(FetchError::TimedOut));
 }
 
 #[tokio::test]
@@ -281,7 +281,7 @@ async fn requests_cannot_be_split_or_take_over_the_connection() {
     let check = async |name: &str, value: &str| {
         let mut request = get(Url::parse("http://127.0.0.1:1/").unwrap());
         request.headers.push((name.to_owned(), value.to_owned()));
-        assert_eq!(client.fetch(request).await, Err(FetchFault::InvalidRequest), "{name}");
+        assert_eq!(client.fetch(request).await, Err(FetchError::InvalidRequest), "{name}");
     };
     check("x", "a\r\nb: c").await;
     check("x y", "a").await;
@@ -296,10 +296,10 @@ async fn hosts_that_are_not_there_are_told_apart() {
     let address = listener.local_addr().unwrap();
     drop(listener);
     let gone = Url::parse(&format!("http://{address}/")).unwrap();
-    assert_eq!(client(LOOPBACK).fetch(get(gone)).await, Err(FetchFault::Unreachable));
+    assert_eq!(client(LOOPBACK).fetch(get(gone)).await, Err(FetchError::Unreachable));
     let nobody = FakeResolver::new(&[]).client(&[], RootCertStore::empty());
     let url = Url::parse("http://nobody.example/").unwrap();
-    assert_eq!(nobody.fetch(get(url)).await, Err(FetchFault::NoSuchHost));
+    assert_eq!(nobody.fetch(get(url)).await, Err(FetchError::NoSuchHost));
 }
 
 #[tokio::test]
@@ -315,7 +315,7 @@ async fn a_name_is_looked_up_once_and_the_checked_address_used() {
     let sent = provider.requests().remove(0);
     assert!(sent.contains(&format!("host: rebind.example:{port}\r\n")), "{sent}");
     // A new request asks anew, and is judged anew.
-    let refused = Err(FetchFault::Refused(Refusal::Address));
+    let refused = Err(FetchError::Refused(Refusal::Address));
     assert_eq!(client.fetch(get(url)).await, refused);
 }
 
@@ -326,7 +326,7 @@ async fn a_redirect_to_the_same_name_is_looked_up_and_judged_anew() {
     let client = resolver.client(LOOPBACK, RootCertStore::empty());
     let port = provider.address.port();
     let url = Url::parse(&format!("http://rebind.example:{port}/")).unwrap();
-    let refused = Err(FetchFault::Refused(Refusal::Address));
+    let refused = Err(FetchError::Refused(Refusal::Address));
     assert_eq!(client.fetch(get(url)).await, refused);
     assert_eq!(provider.requests().len(), 1);
 }
@@ -336,7 +336,7 @@ async fn mixed_answers_of_the_name_service_are_refused() {
     let check = async |addresses: &[&str]| {
         let client = FakeResolver::new(&[addresses]).client(LOOPBACK, RootCertStore::empty());
         let url = Url::parse("http://mixed.example/").unwrap();
-        let refused = Err(FetchFault::Refused(Refusal::Address));
+        let refused = Err(FetchError::Refused(Refusal::Address));
         assert_eq!(client.fetch(get(url)).await, refused, "{addresses:?}");
     };
     check(&["127.0.0.1", "10.0.0.1"]).await;
@@ -383,12 +383,12 @@ async fn tls_goes_by_the_name_and_not_by_the_address() {
         client.fetch(request).await.map(|fetched| fetched.body)
     };
     assert_eq!(fetch(&roots, "secure.example", "/", false).await, Ok(b"safe".to_vec()));
-    assert_eq!(fetch(&roots, "other.example", "/", false).await, Err(FetchFault::Tls));
-    assert_eq!(fetch(&roots, "127.0.0.1", "/", false).await, Err(FetchFault::Tls));
+    assert_eq!(fetch(&roots, "other.example", "/", false).await, Err(FetchError::Tls));
+    assert_eq!(fetch(&roots, "127.0.0.1", "/", false).await, Err(FetchError::Tls));
     let (_, strangers) = certificate("secure.example");
-    assert_eq!(fetch(&strangers, "secure.example", "/", false).await, Err(FetchFault::Tls));
+    assert_eq!(fetch(&strangers, "secure.example", "/", false).await, Err(FetchError::Tls));
     // Nothing to lose may go down to plain text; a secret may not.
     assert_eq!(fetch(&roots, "secure.example", "/down", false).await, Ok(b"plain".to_vec()));
-    let downgrade = Err(FetchFault::Refused(Refusal::Downgrade));
+    let downgrade = Err(FetchError::Refused(Refusal::Downgrade));
     assert_eq!(fetch(&roots, "secure.example", "/down", true).await, downgrade);
 }

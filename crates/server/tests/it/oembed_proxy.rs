@@ -3,8 +3,8 @@
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 
-use content::oembed::{Format, ProxyFault, ProxyRequest, proxy};
-use frame::outbound::{FetchFault, Refusal};
+use content::oembed::{Format, ProxyError, ProxyRequest, proxy};
+use frame::outbound::{FetchError, Refusal};
 use serde_json::{Map, Value};
 use server::outbound::{Client, Guard, OutboundSettings};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -94,7 +94,7 @@ fn client(exempt: &[&str]) -> Client {
     Client::new(Guard::new(&OutboundSettings { exempt }, Environment::Sandbox).unwrap())
 }
 
-async fn ask(client: &Client, url: String) -> Result<Map<String, Value>, ProxyFault> {
+async fn ask(client: &Client, url: String) -> Result<Map<String, Value>, ProxyError> {
     let request = ProxyRequest {
         url,
         format: Format::Json,
@@ -138,12 +138,12 @@ async fn a_provider_without_json_is_asked_for_xml() {
 #[tokio::test]
 async fn what_leads_inside_is_refused() {
     let provider = Provider::start().await;
-    let refused = |refusal: Refusal| Err(ProxyFault::Fetch(FetchFault::Refused(refusal)));
+    let refused = |refusal: Refusal| Err(ProxyError::Fetch(FetchError::Refused(refusal)));
     let exempted = client(&["127.0.0.1"]);
     for path in ["/inside", "/moved"] {
         assert_eq!(ask(&exempted, provider.url(path)).await, refused(Refusal::Address), "{path}");
     }
-    assert_eq!(ask(&exempted, provider.url("/nothing")).await, Err(ProxyFault::Status(404)));
+    assert_eq!(ask(&exempted, provider.url("/nothing")).await, Err(ProxyError::Status(404)));
     provider.take_asked();
 
     let strict = client(&[]);

@@ -1,6 +1,6 @@
 //! Applying coupons to a cart and removing them.
 
-use commerce::orders::{Buyer, Quote, Wanted};
+use commerce::orders::{Buyer, Quote, QuoteItem};
 use contract::rest::params::invalid_params;
 use contract::rest::{Refusal, Stop, clean};
 use frame::Call;
@@ -89,12 +89,12 @@ fn quote(call: &mut Call<'_>, cart: &Cart) -> Result<Quote, Stop> {
         billing: cart.billing().clone(),
         shipping: cart.shipping().clone(),
     };
-    let wanted = cart.state.items.iter().map(|item| Wanted {
+    let wanted = cart.state.items.iter().map(|item| QuoteItem {
         sold_id: item.sold_id(),
         quantity: item.quantity,
         chosen: Vec::new(),
     });
-    let wanted: Vec<Wanted> = wanted.collect();
+    let wanted: Vec<QuoteItem> = wanted.collect();
     let mut quote = Quote::of(call.conn()?, &options, buyer, &wanted)?;
     quote.prepare_coupons(call.conn()?)?;
     Ok(quote)

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use commerce::coupons::Coupon;
-use commerce::orders::{Buyer, Quote, Rate, ShownPrices, Wanted};
+use commerce::orders::{Buyer, Quote, QuoteItem, Rate, ShownPrices};
 use commerce::products::loaded::{self, Words};
 use commerce::shipping_rates::{self, FREE_SHIPPING, Parcel};
 use contract::rest::{Refusal, Stop, clean};
@@ -63,7 +63,7 @@ pub(crate) fn price(
         billing: cart.billing().clone(),
         shipping: cart.shipping().clone(),
     };
-    let wanted: Vec<Wanted> = cart.state.items.iter().map(wanted).collect();
+    let wanted: Vec<QuoteItem> = cart.state.items.iter().map(wanted).collect();
     let mut quote = Quote::of(call.conn()?, &options, buyer, &wanted)?;
     quote.check_sums()?;
     let coupons = usable_coupons(call, cart, &mut quote, strictness, &mut errors)?;
@@ -118,8 +118,8 @@ pub(crate) fn words_of<'a>(
     Ok(loaded::words(call.conn()?, chosen.iter())?)
 }
 
-fn wanted(item: &Item) -> Wanted {
-    Wanted { sold_id: item.sold_id(), quantity: item.quantity, chosen: item.chosen.clone() }
+fn wanted(item: &Item) -> QuoteItem {
+    QuoteItem { sold_id: item.sold_id(), quantity: item.quantity, chosen: item.chosen.clone() }
 }
 
 /// Products of these ids that can be bought, by id.

@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use shop_rows::order::{self, OrderFilter, OrderKind, OrderRow, OrderSort};
 use types::{Result, Secret};
 
-use super::address_form::{self, Faults, Field};
+use super::address_form::{self, Field, FormErrors};
 use super::order::OrderView;
 use super::path::ACCOUNT;
 use super::shop_request::ShopRequest;
@@ -89,7 +89,7 @@ struct EditAddressPage<'a> {
     action: String,
     csrf: String,
     fields: Vec<Field>,
-    faults: &'a Faults,
+    faults: &'a FormErrors,
 }
 
 /// Where the pages of an account are.
@@ -305,12 +305,12 @@ impl ShopRequest<'_> {
         let known = if side == Side::Billing { &billing } else { &shipping };
         if !self.is_post() {
             let shown = addresses::shown(known, side);
-            return Ok(self.address_page(200, side, &shown, &Faults::default()));
+            return Ok(self.address_page(200, side, &shown, &FormErrors::default()));
         }
         let fields = self.page.form();
         let typed = address_form::typed(self.options(), &fields, side);
         if !self.is_genuine(TOKEN, &fields) {
-            return Ok(self.address_page(403, side, &typed, &Faults::general(STALE)));
+            return Ok(self.address_page(403, side, &typed, &FormErrors::general(STALE)));
         }
         let given = typed.clone();
         let saved = self.within().attempt(move |call| save_address(call, side, &given)).await;
@@ -319,14 +319,20 @@ impl ShopRequest<'_> {
             Err(Stop::Refused(refusal)) => {
                 let country = typed.clone();
                 let known = |_: Side| country.clone();
-                let faults = Faults::read(&refusal.body(), self.options(), &known);
+                let faults = FormErrors::read(&refusal.body(), self.options(), &known);
                 Ok(self.address_page(refusal.status, side, &typed, &faults))
             }
             Err(Stop::Failed(error)) => Err(error),
         }
     }
 
-    fn address_page(&self, status: u16, side: Side, shown: &Value, faults: &Faults) -> WebAnswer {
+    fn address_page(
+        &self,
+        status: u16,
+        side: Side,
+        shown: &Value,
+        faults: &FormErrors,
+    ) -> WebAnswer {
         let heading = match side {
             Side::Billing => "Billing address",
             Side::Shipping => "Shipping address",

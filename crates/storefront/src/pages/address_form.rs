@@ -47,12 +47,12 @@ impl Field {
 
 /// What a refusal says about fields of forms, by their names, and about none of them.
 #[derive(Debug, Default)]
-pub(super) struct Faults {
+pub(super) struct FormErrors {
     pub(super) fields: Vec<(String, String)>,
     pub(super) general: Vec<String>,
 }
 
-impl Faults {
+impl FormErrors {
     pub(super) fn general(message: impl Into<String>) -> Self {
         Self { fields: Vec::new(), general: vec![message.into()] }
     }
@@ -143,7 +143,7 @@ pub(super) fn fields(
     options: &Options,
     side: Side,
     address: &Value,
-    faults: &Faults,
+    faults: &FormErrors,
 ) -> Vec<Field> {
     let country = text(address, "country");
     let mut fields = Vec::new();
@@ -176,7 +176,7 @@ pub(super) fn fields(
     fields
 }
 
-fn email(value: &str, faults: &Faults) -> Field {
+fn email(value: &str, faults: &FormErrors) -> Field {
     Field {
         name: String::from("billing_email"),
         label: String::from("E-mail address"),
@@ -281,7 +281,7 @@ mod tests {
             "code": "woocommerce_rest_invalid_address", "message": "Fill in.",
             "data": { "errors": { "billing": ["First name is required"] } },
         });
-        let faults = Faults::read(&refusal, &options, &known);
+        let faults = FormErrors::read(&refusal, &options, &known);
         assert!(faults.of("billing_first_name").contains("first name"), "{faults:?}");
         assert!(faults.general.is_empty(), "{faults:?}");
         let refusal = json!({
@@ -289,9 +289,9 @@ mod tests {
             "data": { "details": { "shipping_address": {
                 "code": "invalid_postcode", "message": "Enter a valid postal code." } } },
         });
-        let faults = Faults::read(&refusal, &options, &known);
+        let faults = FormErrors::read(&refusal, &options, &known);
         assert_eq!(faults.of("shipping_postcode"), "Enter a valid postal code.");
         let refusal = json!({ "code": "other", "message": "Something else." });
-        assert_eq!(Faults::read(&refusal, &options, &known).general, ["Something else."]);
+        assert_eq!(FormErrors::read(&refusal, &options, &known).general, ["Something else."]);
     }
 }

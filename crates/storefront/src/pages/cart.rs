@@ -10,7 +10,8 @@ use types::Result;
 use super::path::{CART, CHECKOUT};
 use super::shop_request::ShopRequest;
 use super::values::{
-    Choice, Picture, Said, amount, flag, is_some_amount, list, number, plain_text, settled, text,
+    Choice, Picture, StoreAnswer, amount, flag, is_some_amount, list, number, plain_text, settled,
+    text,
 };
 
 const KIND: &str = "page:cart";
@@ -27,7 +28,7 @@ struct CartPage<'a> {
     coupon_typed: &'a str,
     rates: Vec<Choice>,
     totals: Vec<(String, String)>,
-    faults: Faults,
+    faults: CartErrors,
     notes: Vec<String>,
     checkout: String,
 }
@@ -50,7 +51,7 @@ struct Row {
 
 /// What was refused, beside what it is about.
 #[derive(Default)]
-struct Faults {
+struct CartErrors {
     /// By the key of the item.
     items: Vec<(String, String)>,
     coupon: String,
@@ -64,11 +65,11 @@ impl ShopRequest<'_> {
         }
         self.adopt_cart().await?;
         if !self.is_post() {
-            return Ok(Some(self.cart_page(200, Faults::default(), "").await));
+            return Ok(Some(self.cart_page(200, CartErrors::default(), "").await));
         }
         let fields = self.page.form();
         if !self.is_genuine(TOKEN, &fields) {
-            let faults = Faults { general: STALE.to_owned(), ..Faults::default() };
+            let faults = CartErrors { general: STALE.to_owned(), ..CartErrors::default() };
             return Ok(Some(self.cart_page(403, faults, "").await));
         }
         Ok(Some(match self.cart_changed(&fields).await {
@@ -88,11 +89,13 @@ impl ShopRequest<'_> {
     }
 
     /// Carries out what the form asks for, or says what was refused.
-    async fn cart_changed(&mut self, fields: &Fields) -> Result<(), (u16, Faults)> {
-        let general =
-            |said: &Said| (said.status, Faults { general: said.message(), ..Faults::default() });
-        let coupon =
-            |said: &Said| (said.status, Faults { coupon: said.message(), ..Faults::default() });
+    async fn cart_changed(&mut self, fields: &Fields) -> Result<(), (u16, CartErrors)> {
+        let general = |said: &StoreAnswer| {
+            (said.status, CartErrors { general: said.message(), ..CartErrors::default() })
+        };
+        let coupon = |said: &StoreAnswer| {
+            (said.status, CartErrors { coupon: said.message(), ..CartErrors::default() })
+        };
         if fields.has("remove") {
             let body = json!({ "key": fields.text("remove") });
             return self.changed("/cart/remove-item", body, general).await;
@@ -116,17 +119,17 @@ impl ShopRequest<'_> {
         &mut self,
         path: &str,
         body: Value,
-        fault: impl Fn(&Said) -> (u16, Faults),
-    ) -> Result<(), (u16, Faults)> {
+        fault: impl Fn(&StoreAnswer) -> (u16, CartErrors),
+    ) -> Result<(), (u16, CartErrors)> {
         let said = self.ask(Verb::Post, path, Some(body)).await;
         if said.is_fine() { Ok(()) } else { Err(fault(&said)) }
     }
 
     /// Quantities by the keys of their items; none, or nothing, removes the item.
-    async fn quantities_changed(&mut self, fields: &Fields) -> Result<(), (u16, Faults)> {
+    async fn quantities_changed(&mut self, fields: &Fields) -> Result<(), (u16, CartErrors)> {
         let Some(Value::Object(wanted)) = fields.all().get("quantity") else { return Ok(()) };
         let known = self.ask(Verb::Get, "/cart", None).await.json;
-        let mut faults = Faults::default();
+        let mut faults = CartErrors::default();
         let mut status = 400;
         for item in list(&known, "items") {
             let key = text(item, "key");
@@ -149,7 +152,12 @@ impl ShopRequest<'_> {
         if faults.items.is_empty() { Ok(()) } else { Err((status, faults)) }
     }
 
-    async fn cart_page(&mut self, status: u16, faults: Faults, coupon_typed: &str) -> WebAnswer {
+    async fn cart_page(
+        &mut self,
+        status: u16,
+        faults: CartErrors,
+        coupon_typed: &str,
+    ) -> WebAnswer {
         let said = self.ask(Verb::Get, "/cart", None).await;
         let cart = &said.json;
         let page = CartPage {
@@ -168,7 +176,7 @@ impl ShopRequest<'_> {
         self.private((KIND, status), rendered(&page))
     }
 
-    fn row(&self, item: &Value, faults: &Faults) -> Row {
+    fn row(&self, item: &Value, faults: &CartErrors) -> Row {
         let (key, limits) = (text(item, "key"), &item["quantity_limits"]);
         let error = faults.items.iter().find(|(own, _)| own == key);
         Row {

@@ -11,11 +11,11 @@ use contract::rest::Verb;
 use serde_json::{Value, json};
 use types::Result;
 
-use super::address_form::{self, Faults, Field};
+use super::address_form::{self, Field, FormErrors};
 use super::cart::{chosen, rates, totals};
 use super::path::{ACCOUNT, CART, CHECKOUT};
 use super::shop_request::ShopRequest;
-use super::values::{Choice, Said, flag, list, number, part, plain_text, text};
+use super::values::{Choice, StoreAnswer, flag, list, number, part, plain_text, text};
 use crate::address::Side;
 
 const KIND: &str = "page:checkout";
@@ -29,7 +29,7 @@ struct CheckoutPage<'a> {
     site: Masthead<'a>,
     csrf: String,
     action: String,
-    faults: &'a Faults,
+    faults: &'a FormErrors,
     billing: Vec<Field>,
     shipping: Vec<Field>,
     needs_shipping: bool,
@@ -102,12 +102,12 @@ impl ShopRequest<'_> {
         if !self.is_post() {
             let kept = self.ask(Verb::Get, "/checkout", None).await.json;
             let typed = Typed::kept(&cart, &kept);
-            return Ok(self.checkout_page(200, &cart, &typed, &Faults::default()));
+            return Ok(self.checkout_page(200, &cart, &typed, &FormErrors::default()));
         }
         let fields = self.page.form();
         let typed = Typed::read(self.options(), &fields);
         if !self.is_genuine(TOKEN, &fields) {
-            return Ok(self.checkout_page(403, &cart, &typed, &Faults::general(STALE)));
+            return Ok(self.checkout_page(403, &cart, &typed, &FormErrors::general(STALE)));
         }
         self.checkout_posted(&fields, typed, cart).await
     }
@@ -140,7 +140,7 @@ impl ShopRequest<'_> {
             return Ok(self.redirect(KIND, &format!("{CHECKOUT}/")));
         }
         if text(part(&cart, "totals"), "total_price") != fields.text("total") {
-            return Ok(self.checkout_page(409, &cart, &typed, &Faults::general(CHANGED)));
+            return Ok(self.checkout_page(409, &cart, &typed, &FormErrors::general(CHANGED)));
         }
         let said = self.ask(Verb::Post, "/checkout", Some(typed.order())).await;
         if said.is_fine() {
@@ -151,12 +151,12 @@ impl ShopRequest<'_> {
         Ok(self.checkout_refused(&said, &cart, &typed))
     }
 
-    fn checkout_refused(&self, said: &Said, cart: &Value, typed: &Typed) -> WebAnswer {
+    fn checkout_refused(&self, said: &StoreAnswer, cart: &Value, typed: &Typed) -> WebAnswer {
         let known = |side: Side| match side {
             Side::Billing => typed.billing.clone(),
             Side::Shipping => typed.shipping.clone(),
         };
-        let mut faults = Faults::read(&said.json, self.options(), &known);
+        let mut faults = FormErrors::read(&said.json, self.options(), &known);
         let removed =
             part(part(&said.json, "data"), "removed_coupons").as_object().into_iter().flatten();
         faults.general.extend(removed.filter_map(|(_, reason)| reason.as_str()).map(String::from));
@@ -168,7 +168,7 @@ impl ShopRequest<'_> {
         status: u16,
         cart: &Value,
         typed: &Typed,
-        faults: &Faults,
+        faults: &FormErrors,
     ) -> WebAnswer {
         let options = self.options();
         let takes_guests = options.is_on("woocommerce_enable_guest_checkout");

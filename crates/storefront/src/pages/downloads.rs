@@ -2,7 +2,7 @@
 //! counts downloads is followed by people, not looked at by programs**: only GET uses one up.
 
 use askama::Template;
-use commerce::downloads::{self, Download, DownloadWanted, Taken};
+use commerce::downloads::{self, Download, DownloadRequest, Taken};
 use content::pages::{Masthead, rendered};
 use content::web::{WebAnswer, encoded};
 use frame::pages::{Address, Link};
@@ -59,7 +59,7 @@ impl ShopRequest<'_> {
     /// Leads to the file that the address names, and counts it.
     pub(super) async fn download(&mut self) -> Result<Option<WebAnswer>> {
         let query = self.page.query();
-        let wanted = DownloadWanted {
+        let wanted = DownloadRequest {
             product_id: query.text("download_file").parse().unwrap_or_default(),
             order_key: query.text("order").to_owned(),
             email: query.text("email").to_owned(),

@@ -5,7 +5,7 @@
 use askama::Template;
 use commerce::gateways;
 use commerce::orders::{Order, pay_path, place, status};
-use commerce::payments::{self, PageWanted};
+use commerce::payments::{self, PaymentPage};
 use content::pages::{Masthead, rendered};
 use content::web::{Fields, STALE, WebAnswer, encoded};
 use contract::rest::{Stop, Verb};
@@ -16,7 +16,7 @@ use shop_rows::order::OrderKind;
 use subtle::ConstantTimeEq as _;
 use types::Result;
 
-use super::address_form::Faults;
+use super::address_form::FormErrors;
 use super::cart::chosen;
 use super::checkout::{Method, methods};
 use super::path::{ACCOUNT, CHECKOUT};
@@ -122,7 +122,7 @@ struct PayPage<'a> {
     csrf: String,
     methods: Vec<Method>,
     method_error: String,
-    faults: &'a Faults,
+    faults: &'a FormErrors,
 }
 
 #[derive(Template)]
@@ -178,11 +178,11 @@ impl ShopRequest<'_> {
             return self.gateway_page(&found, &payment).await.map(Some);
         }
         if !self.is_post() || !place::is_payable(&found.order) {
-            return Ok(Some(self.pay_page(200, &found, "", &Faults::default())));
+            return Ok(Some(self.pay_page(200, &found, "", &FormErrors::default())));
         }
         let fields = self.page.form();
         if !self.is_genuine(TOKEN, &fields) {
-            let faults = Faults::general(STALE);
+            let faults = FormErrors::general(STALE);
             return Ok(Some(self.pay_page(403, &found, "", &faults)));
         }
         self.order_paid(&found, &fields).await.map(Some)
@@ -203,7 +203,7 @@ impl ShopRequest<'_> {
             return Ok(WebAnswer::redirect(PAY, url));
         }
         let known = |_: Side| Value::Null;
-        let faults = Faults::read(&said.json, self.options(), &known);
+        let faults = FormErrors::read(&said.json, self.options(), &known);
         Ok(self.pay_page(said.status, found, fields.text("payment_method"), &faults))
     }
 
@@ -212,28 +212,28 @@ impl ShopRequest<'_> {
     async fn gateway_page(&mut self, found: &Found, payment: &str) -> Result<WebAnswer> {
         let row = &found.order.row;
         match payments::page_of(self.page.site, row.order_id, payment).await? {
-            PageWanted::At { url, title } => {
+            PaymentPage::At { url, title } => {
                 let page = ContinuePage { site: self.page.masthead(), url: &url, title: &title };
                 let mut answer = self.private((PAY, 200), rendered(&page));
                 answer.headers.push(("refresh", format!("0; url={url}")));
                 Ok(answer)
             }
-            PageWanted::Over if place::is_payable(&found.order) => {
+            PaymentPage::Over if place::is_payable(&found.order) => {
                 Ok(self.redirect(PAY, &pay_path(self.options(), (row.order_id, &row.order_key))))
             }
-            PageWanted::Over => {
+            PaymentPage::Over => {
                 let endpoint = self.options().text("woocommerce_checkout_order_received_endpoint");
                 let (id, key) = (row.order_id, &row.order_key);
                 Ok(self.redirect(PAY, &format!("{CHECKOUT}/{endpoint}/{id}/?key={key}")))
             }
-            PageWanted::Not(sentence) => {
-                let faults = Faults::general(&sentence);
+            PaymentPage::Not(sentence) => {
+                let faults = FormErrors::general(&sentence);
                 Ok(self.pay_page(409, found, &row.payment_method, &faults))
             }
         }
     }
 
-    fn pay_page(&self, status: u16, found: &Found, chosen: &str, faults: &Faults) -> WebAnswer {
+    fn pay_page(&self, status: u16, found: &Found, chosen: &str, faults: &FormErrors) -> WebAnswer {
         let row = &found.order.row;
         let page = PayPage {
             site: self.page.masthead(),

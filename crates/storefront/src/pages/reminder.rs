@@ -9,7 +9,7 @@ use contract::rest::Verb;
 use serde_json::json;
 use types::Result;
 
-use super::address_form::Faults;
+use super::address_form::FormErrors;
 use super::path::CART;
 use super::shop_request::ShopRequest;
 use super::values::settled;
@@ -29,7 +29,7 @@ struct ReminderPage<'a> {
     about: &'static str,
     /// Empty if there is nothing to do.
     button: &'static str,
-    faults: &'a Faults,
+    faults: &'a FormErrors,
 }
 
 impl ShopRequest<'_> {
@@ -49,7 +49,7 @@ impl ShopRequest<'_> {
 
     async fn reminders_stopped(&mut self, token: &str) -> Result<WebAnswer> {
         let action = format!("{CART}/?unsubscribe={}", content::web::encoded(token));
-        let (heading, none) = ("Reminders of your cart", Faults::default());
+        let (heading, none) = ("Reminders of your cart", FormErrors::default());
         if !reminders::is_unsubscribe_token(self.page.site, token) {
             let about = "This link is not complete. Copy all of it from the e-mail.";
             return Ok(self.reminder_page(404, (heading, about, ""), action, &none));
@@ -60,7 +60,7 @@ impl ShopRequest<'_> {
         }
         let fields = self.page.form();
         if !self.is_genuine(TOKEN, &fields) {
-            return Ok(self.reminder_page(403, ask, action, &Faults::general(STALE)));
+            return Ok(self.reminder_page(403, ask, action, &FormErrors::general(STALE)));
         }
         let (within, token) = (self.within(), token.to_owned());
         let done = within.attempt(move |call| reminders::unsubscribe(call, &token)).await;
@@ -71,7 +71,7 @@ impl ShopRequest<'_> {
 
     async fn cart_restored(&mut self, token: &str) -> Result<WebAnswer> {
         let action = format!("{CART}/?restore={}", content::web::encoded(token));
-        let (heading, none) = ("Your cart", Faults::default());
+        let (heading, none) = ("Your cart", FormErrors::default());
         let (within, own) = (self.within(), token.to_owned());
         let left = within.look(move |call| left_in(call, &own)).await;
         let Some(items) = settled(left)?.flatten() else {
@@ -84,7 +84,7 @@ impl ShopRequest<'_> {
         }
         let fields = self.page.form();
         if !self.is_genuine(TOKEN, &fields) {
-            return Ok(self.reminder_page(403, ask, action, &Faults::general(STALE)));
+            return Ok(self.reminder_page(403, ask, action, &FormErrors::general(STALE)));
         }
         for (id, quantity, chosen) in items {
             let pairs =
@@ -102,7 +102,7 @@ impl ShopRequest<'_> {
         status: u16,
         (heading, about, button): (&'static str, &'static str, &'static str),
         action: String,
-        faults: &Faults,
+        faults: &FormErrors,
     ) -> WebAnswer {
         let page = ReminderPage {
             site: self.page.masthead(),

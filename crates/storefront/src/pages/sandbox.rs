@@ -6,7 +6,7 @@ use content::web::{STALE, WebAnswer};
 use shop_rows::sandbox_payment::{self, SandboxPaymentRow};
 use types::{Environment, Result};
 
-use super::address_form::Faults;
+use super::address_form::FormErrors;
 use super::shop_request::ShopRequest;
 use super::values::settled;
 use crate::sandbox_gateway::{self, ACTION, Choice, DONE, PAGES};
@@ -23,7 +23,7 @@ struct GatewayPage<'a> {
     session: &'a SandboxPaymentRow,
     needs_action: bool,
     is_done: bool,
-    faults: &'a Faults,
+    faults: &'a FormErrors,
 }
 
 impl ShopRequest<'_> {
@@ -39,12 +39,12 @@ impl ShopRequest<'_> {
         let found = within.look(move |call| Ok(sandbox_payment::get(call.conn()?, &id)?)).await;
         let Some(session) = settled(found)?.flatten() else { return Ok(None) };
         if !self.is_post() {
-            return Ok(Some(self.sandbox_page(200, &session, &Faults::default())));
+            return Ok(Some(self.sandbox_page(200, &session, &FormErrors::default())));
         }
         let fields = self.page.form();
         let choice = Choice::parse(fields.text("answer"));
         let (true, Some(choice)) = (self.is_genuine(TOKEN, &fields), choice) else {
-            return Ok(Some(self.sandbox_page(403, &session, &Faults::general(STALE))));
+            return Ok(Some(self.sandbox_page(403, &session, &FormErrors::general(STALE))));
         };
         let (id, now) = (session_id.to_owned(), self.visit.now);
         let within = self.within();
@@ -60,7 +60,12 @@ impl ShopRequest<'_> {
         Ok(Some(WebAnswer::redirect(KIND, back)))
     }
 
-    fn sandbox_page(&self, status: u16, session: &SandboxPaymentRow, faults: &Faults) -> WebAnswer {
+    fn sandbox_page(
+        &self,
+        status: u16,
+        session: &SandboxPaymentRow,
+        faults: &FormErrors,
+    ) -> WebAnswer {
         let page = GatewayPage {
             site: self.page.masthead(),
             csrf: self.token(TOKEN),

@@ -13,7 +13,7 @@ use frame::{Identity, Options, Via, Visit};
 use serde_json::{Value, json};
 use types::Result;
 
-use super::values::{Picture, Said, pictures as pictures_of};
+use super::values::{Picture, StoreAnswer, pictures as pictures_of};
 use crate::{images, session};
 
 /// Headers by which programs say whose cart they mean. A browser's cart is that of its cookie.
@@ -77,14 +77,14 @@ impl<'a> ShopRequest<'a> {
     }
 
     /// What the Store API answers at a path below its root.
-    pub(super) async fn ask(&mut self, verb: Verb, path: &str, body: Option<Value>) -> Said {
+    pub(super) async fn ask(&mut self, verb: Verb, path: &str, body: Option<Value>) -> StoreAnswer {
         let path = format!("/{}{path}", self.page.site.settings().names.store_v1);
         let reply = self.page.site.ask_as(&self.visit, (verb, &path), body).await;
         let (status, headers, json) = reply.into_json();
         for (_, cookie) in headers.iter().filter(|(name, _)| *name == "set-cookie") {
             self.remember(cookie);
         }
-        Said { status, headers, json }
+        StoreAnswer { status, headers, json }
     }
 
     /// Hands a cookie to the browser, and shows it to the Store API from now on: the next question

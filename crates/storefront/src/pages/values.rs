@@ -8,13 +8,13 @@ use crate::money;
 
 /// An answer of the Store API.
 #[derive(Debug)]
-pub(super) struct Said {
+pub(super) struct StoreAnswer {
     pub(super) status: u16,
     pub(super) headers: Vec<(&'static str, String)>,
     pub(super) json: Value,
 }
 
-impl Said {
+impl StoreAnswer {
     pub(super) fn is_fine(&self) -> bool {
         self.status < 400
     }

@@ -32,9 +32,9 @@ pub(crate) struct Goods {
 
 /// Takes e-mails, and is never asked to send one.
 #[derive(Debug)]
-struct Letterbox;
+struct TestInbox;
 
-impl JobKind for Letterbox {
+impl JobKind for TestInbox {
     fn name(&self) -> &'static str {
         frame::mail::JOB
     }
@@ -52,7 +52,7 @@ impl TestSite {
         };
         let furnish = |site: Site| {
             let of_shop = commerce::payments::jobs().into_iter().chain(storefront::jobs());
-            of_shop.fold(site.with_job(Box::new(Letterbox)), Site::with_job)
+            of_shop.fold(site.with_job(Box::new(TestInbox)), Site::with_job)
         };
         let plan = Plan { database: DATABASE(), routes, options, furnish, ..Plan::bare() };
         let shop = Self::make(plan);

@@ -10,7 +10,7 @@ use crate::http::{Request, Response};
 const ROUTE: &str = "rest_route";
 const BATCH: &str = "/batch/v1";
 
-pub(super) struct Asked {
+pub(super) struct RecordedRequest {
     method: String,
     path: String,
     has_envelope: bool,
@@ -18,7 +18,7 @@ pub(super) struct Asked {
     body: Value,
 }
 
-impl Asked {
+impl RecordedRequest {
     /// Nothing if the request is none that the root answers as its document says.
     pub(super) fn of(root: &str, request: &Request) -> Option<Self> {
         let (path, query) = request.path.split_once('?').unwrap_or((&request.path, ""));

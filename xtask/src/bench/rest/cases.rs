@@ -37,13 +37,13 @@ pub(crate) struct Case {
 
 /// A running site with a user, an application password and some posts.
 #[derive(Debug)]
-pub(crate) struct Scene {
+pub(crate) struct Scenario {
     running: Running,
     authorization: String,
     post_id: u64,
 }
 
-impl Scene {
+impl Scenario {
     pub(crate) fn create(program: &Path, data: &Path, database: Option<String>) -> Result<Self> {
         let subject = Subject::create(program, data, database)?;
         let who = ["--login", LOGIN];
@@ -54,11 +54,11 @@ impl Scene {
         let password = made.get("password").and_then(Value::as_str).context("no password")?;
         let authorization = format!("Basic {}", base64(&format!("{LOGIN}:{password}")));
         let (running, _) = subject.start()?;
-        let mut scene = Self { running, authorization, post_id: 0 };
+        let mut scenario = Self { running, authorization, post_id: 0 };
         for number in 1..=POSTS {
-            scene.post_id = scene.create_post(number)?;
+            scenario.post_id = scenario.create_post(number)?;
         }
-        Ok(scene)
+        Ok(scenario)
     }
 
     fn create_post(&self, number: usize) -> Result<u64> {

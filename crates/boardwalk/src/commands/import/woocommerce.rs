@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use commerce::ingest::live::{self, News, Report, Road, Shop};
 use commerce::ingest::{ImportPolicy, Importer};
-use frame::outbound::{Fetch, FetchFault, Fetched, Outbound as _};
+use frame::outbound::{Fetch, FetchError, Fetched, Outbound as _};
 use serde_json::json;
 use server::outbound::{AddressRange, Client, Guard};
 use types::{Clock, Environment, Error, Result, Secret, Timestamp};
@@ -92,7 +92,7 @@ impl Wire {
 }
 
 impl Road for Wire {
-    fn fetch(&mut self, request: Fetch) -> std::result::Result<Fetched, FetchFault> {
+    fn fetch(&mut self, request: Fetch) -> std::result::Result<Fetched, FetchError> {
         self.runtime.block_on(self.client.fetch(request))
     }
 

@@ -1,6 +1,6 @@
 //! What families and faces of fonts declare, and how a request says it.
 
-use contract::rest::{Fault, Stop, clean, params};
+use contract::rest::{ParamError, Stop, clean, params};
 use frame::Call;
 use serde_json::{Map, Value, json};
 
@@ -31,7 +31,7 @@ pub(super) const OF_FACE: Declared = &[
 ];
 
 pub(super) fn invalid(parameter: &str, message: String) -> Stop {
-    let fault = Fault::new("rest_invalid_param", message);
+    let fault = ParamError::new("rest_invalid_param", message);
     params::invalid_params(vec![(parameter.to_owned(), Some(fault))]).into()
 }
 

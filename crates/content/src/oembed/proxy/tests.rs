@@ -27,7 +27,7 @@ impl Outbound for FakeNetwork {
                 body: body.as_bytes().to_vec(),
                 final_url: request.url,
             }),
-            None => Err(FetchFault::Refused(Refusal::Address)),
+            None => Err(FetchError::Refused(Refusal::Address)),
         };
         self.asked.lock().unwrap().push(url);
         Box::pin(async { result })
@@ -35,7 +35,7 @@ impl Outbound for FakeNetwork {
 }
 
 impl FakeNetwork {
-    fn run(&self, request: &ProxyRequest) -> Result<Value, ProxyFault> {
+    fn run(&self, request: &ProxyRequest) -> Result<Value, ProxyError> {
         let mut future = pin!(proxy(request, self, "SECRET"));
         // No answer of the list takes any time.
         match future.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
@@ -87,7 +87,7 @@ fn an_endpoint_is_discovered_and_its_frame_sandboxed() {
     assert!(!html.contains("script>"), "{html}");
 
     let blind = ProxyRequest { discover: false, ..request("https://b.example/post") };
-    assert_eq!(network.run(&blind), Err(ProxyFault::NoProvider));
+    assert_eq!(network.run(&blind), Err(ProxyError::NoProvider));
 }
 
 #[test]
@@ -116,25 +116,25 @@ fn what_cannot_be_answered_is_refused() {
         ("https://api.imgur.com/oembed", 404, JSON, "{}"),
     ];
     let network = FakeNetwork { answers, ..FakeNetwork::default() };
-    let check = |url: &str, expected: ProxyFault, steps: usize| {
+    let check = |url: &str, expected: ProxyError, steps: usize| {
         let before = network.asked().len();
         assert_eq!(network.run(&request(url)), Err(expected), "{url}");
         assert_eq!(network.asked().len() - before, steps, "{url}");
     };
-    check("", ProxyFault::NotAnAddress, 0);
-    check("notaurl", ProxyFault::NotAnAddress, 0);
-    check("ftp://a.example/", ProxyFault::NotAnAddress, 0);
-    check("file:///etc/passwd", ProxyFault::NotAnAddress, 0);
+    check("", ProxyError::NotAnAddress, 0);
+    check("notaurl", ProxyError::NotAnAddress, 0);
+    check("ftp://a.example/", ProxyError::NotAnAddress, 0);
+    check("file:///etc/passwd", ProxyError::NotAnAddress, 0);
     let long = format!("https://nothing.example/{}", "x".repeat(ADDRESS_BYTES_MAX));
-    check(&long, ProxyFault::NotAnAddress, 0);
-    check("https://nothing.example/", ProxyFault::NoProvider, 1);
-    check("https://gone.example/", ProxyFault::Status(410), 1);
-    check("https://picture.example/", ProxyFault::NoProvider, 1);
-    let refused = ProxyFault::Fetch(FetchFault::Refused(Refusal::Address));
+    check(&long, ProxyError::NotAnAddress, 0);
+    check("https://nothing.example/", ProxyError::NoProvider, 1);
+    check("https://gone.example/", ProxyError::Status(410), 1);
+    check("https://picture.example/", ProxyError::NoProvider, 1);
+    let refused = ProxyError::Fetch(FetchError::Refused(Refusal::Address));
     check("http://169.254.169.254/", refused, 1);
     check("https://inside.example/", refused, 2);
-    check("https://www.ted.com/talks/a", ProxyFault::BadAnswer, 1);
-    check("https://imgur.com/a", ProxyFault::Status(404), 1);
+    check("https://www.ted.com/talks/a", ProxyError::BadAnswer, 1);
+    check("https://imgur.com/a", ProxyError::Status(404), 1);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Fault, Path, validate_at};
+use super::{ParamError, Path, validate_at};
 use crate::rest::node::Node;
 
 /// The first alternative that fits.
@@ -11,7 +11,7 @@ pub(in crate::rest) fn find_any<'a>(
     node: &'a Node,
     value: &Value,
     path: Path<'_>,
-) -> Result<&'a Node, Fault> {
+) -> Result<&'a Node, ParamError> {
     let mut misses = Vec::new();
     for (position, alternative) in node.any_of.iter().enumerate() {
         match validate_at(alternative, value, path) {
@@ -27,7 +27,7 @@ pub(in crate::rest) fn find_one<'a>(
     node: &'a Node,
     value: &Value,
     path: Path<'_>,
-) -> Result<&'a Node, Fault> {
+) -> Result<&'a Node, ParamError> {
     let mut misses = Vec::new();
     let mut matches = Vec::new();
     for (position, alternative) in node.one_of.iter().enumerate() {
@@ -42,7 +42,7 @@ pub(in crate::rest) fn find_one<'a>(
         several => {
             let positions: Vec<usize> = several.iter().map(|(position, _)| *position).collect();
             let message = format!("{path} must match exactly one of its alternatives.");
-            let fault = Fault::new("rest_one_of_multiple_matches", message);
+            let fault = ParamError::new("rest_one_of_multiple_matches", message);
             Err(fault.with_data(json!({ "positions": positions })))
         }
     }
@@ -52,7 +52,7 @@ pub(in crate::rest) fn find_one<'a>(
 struct Miss<'a> {
     position: usize,
     alternative: &'a Node,
-    fault: Fault,
+    fault: ParamError,
 }
 
 impl Miss<'_> {
@@ -75,7 +75,7 @@ impl Miss<'_> {
 }
 
 /// Reports the alternative that was probably meant, if one stands out.
-fn none_matches(misses: Vec<Miss<'_>>, value: &Value, path: Path<'_>) -> Fault {
+fn none_matches(misses: Vec<Miss<'_>>, value: &Value, path: Path<'_>) -> ParamError {
     let of_type: Vec<&Miss<'_>> = misses.iter().filter(|miss| miss.is_of_type(path)).collect();
     let meant = match (misses.as_slice(), of_type.as_slice()) {
         ([only], _) => Some(only),
@@ -99,10 +99,10 @@ fn none_matches(misses: Vec<Miss<'_>>, value: &Value, path: Path<'_>) -> Fault {
         } else {
             format!("{path} must match one of its alternatives.")
         };
-        return Fault::new("rest_no_matching_schema", message);
+        return ParamError::new("rest_no_matching_schema", message);
     };
     let expected = meant.alternative.title.as_deref().unwrap_or("the expected type");
     let message = format!("{path} is not {expected}: {}", meant.fault.message);
     let data = json!({ "position": meant.position });
-    Fault::new("rest_no_matching_schema", message).with_data(data)
+    ParamError::new("rest_no_matching_schema", message).with_data(data)
 }

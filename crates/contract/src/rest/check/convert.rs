@@ -4,16 +4,16 @@
 use serde_json::{Map, Value};
 
 use super::alternatives::{find_any, find_one};
-use super::{Fault, Path, choose, duplicates, has_duplicates, types_or};
+use super::{ParamError, Path, choose, duplicates, has_duplicates, types_or};
 use crate::rest::loose;
 use crate::rest::node::{Additional, Node, Type};
 
 /// Converts a value of the parameter with this name.
-pub fn sanitize(node: &Node, value: Value, param: &str) -> Result<Value, Fault> {
+pub fn sanitize(node: &Node, value: Value, param: &str) -> Result<Value, ParamError> {
     sanitize_at(node, value, Path::Param(param))
 }
 
-pub(super) fn sanitize_at(node: &Node, value: Value, path: Path<'_>) -> Result<Value, Fault> {
+pub(super) fn sanitize_at(node: &Node, value: Value, path: Path<'_>) -> Result<Value, ParamError> {
     let mut value = value;
     let mut types = &node.types;
     if !node.any_of.is_empty() {
@@ -49,7 +49,7 @@ fn text(node: &Node, kind: Type, value: Value) -> Value {
     }
 }
 
-fn list(node: &Node, value: Value, path: Path<'_>) -> Result<Value, Fault> {
+fn list(node: &Node, value: Value, path: Path<'_>) -> Result<Value, ParamError> {
     let mut items: Vec<Value> = match value {
         Value::Array(items) => items,
         Value::Object(members) => members.into_iter().map(|(_, member)| member).collect(),
@@ -70,7 +70,7 @@ fn list(node: &Node, value: Value, path: Path<'_>) -> Result<Value, Fault> {
     Ok(Value::Array(items))
 }
 
-fn object(node: &Node, value: Value, path: Path<'_>) -> Result<Value, Fault> {
+fn object(node: &Node, value: Value, path: Path<'_>) -> Result<Value, ParamError> {
     let members: Map<String, Value> = match value {
         Value::Object(members) => members,
         Value::Array(items) => {

@@ -73,7 +73,7 @@ fn refusal(about: &str, schema: Value) -> Value {
 }
 
 /// What is told of an operation's answers.
-pub(super) struct Told<'a, O> {
+pub(super) struct AnswerContext<'a, O> {
     pub(super) route: &'a CompiledRoute<O>,
     pub(super) endpoint: &'a Endpoint<O>,
     pub(super) verb: &'a str,
@@ -82,7 +82,7 @@ pub(super) struct Told<'a, O> {
     pub(super) has_pages: bool,
 }
 
-impl<O> Told<'_, O> {
+impl<O> AnswerContext<'_, O> {
     pub(super) fn is_list(&self) -> bool {
         let usual = matches!(self.endpoint.answers.shape, Shape::Usual);
         let lists =
