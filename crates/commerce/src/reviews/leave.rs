@@ -1,6 +1,6 @@
-//! Reviews that buyers leave on the page of a product. **Whoever is signed in in that browser is not
-//! looked at**: it is nobody's word but the form's, and it is shown once somebody approved it, unless
-//! the shop wants it otherwise.
+//! Reviews that buyers leave on the page of a product. **Whoever is signed in in that browser is
+//! not looked at**: it is nobody's word but the form's, and it is shown once somebody approved it,
+//! unless the shop wants it otherwise.
 
 use contract::rest::{Refusal, Stop};
 use frame::{Call, Options};
