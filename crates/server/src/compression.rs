@@ -63,8 +63,8 @@ fn may_be_packed(headers: &HeaderMap) -> bool {
     (is_text || is_data) && !(media_type == "text/html" && is_private)
 }
 
-/// A body whose pieces come one after the other. **The encoders ask once more after the end**, which
-/// not every stream bears.
+/// A body whose pieces come one after the other. **The encoders ask once more after the end**,
+/// which not every stream bears.
 pub(crate) fn body_of<S, E>(pieces: S) -> Body
 where
     S: Stream<Item = Result<Bytes, E>> + Send + 'static,
