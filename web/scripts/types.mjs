@@ -34,7 +34,6 @@ const REST = {
   Product: 'WcV3Product',
   Variation: 'WcV3ProductVariation',
   Coupon: 'WcV3ShopCoupon',
-  Customer: 'WcV3Customer',
   Setting: 'WcV3Setting',
   Note: 'WcAnalyticsNote',
   PersonalData: 'BoardwalkV1PersonalData',

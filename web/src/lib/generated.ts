@@ -448,25 +448,6 @@ export type Coupon = {
   meta_data: { id: number; key: string; value: unknown }[];
 };
 
-export type Customer = {
-  id: number;
-  date_created: unknown;
-  date_created_gmt: unknown;
-  date_modified: unknown;
-  date_modified_gmt: unknown;
-  email: string;
-  first_name: string;
-  last_name: string;
-  role: string;
-  username: string;
-  password: string;
-  billing: { first_name: string; last_name: string; company: string; address_1: string; address_2: string; city: string; postcode: string; country: string; state: string; email: string; phone: string };
-  shipping: { first_name: string; last_name: string; company: string; address_1: string; address_2: string; city: string; postcode: string; country: string; state: string; phone: string };
-  is_paying_customer: unknown;
-  avatar_url: string;
-  meta_data: { id: number; key: string; value: unknown }[];
-};
-
 export type Setting = {
   id: string;
   group_id: string;

@@ -43,15 +43,18 @@ export type Coupon = With<
   generated.Coupon,
   { date_created: string | null; date_expires: string | null; usage_limit: number | null }
 >;
-export type Customer = With<
-  generated.Customer,
-  {
-    date_created: string | null;
-    billing: Address;
-    shipping: Address;
-    meta_data: { key: string; value: unknown }[];
-  }
->;
+/** A customer with an account. */
+export interface Customer {
+  id: number;
+  date_created: string | null;
+  email: string;
+  first_name: string;
+  last_name: string;
+  username: string;
+  billing: Address;
+  shipping: Address;
+  meta_data: { key: string; value: unknown }[];
+}
 
 /** A customer as reports know them, with an account or without. */
 export interface ReportedCustomer {
