@@ -95,31 +95,9 @@ async fn metrics(shared: Arc<Shared>, watched: Arc<Vec<Watched>>) -> impl IntoRe
 
 /// How much waits, and for how long the first of it has.
 fn write_backlogs(text: &mut String, backlogs: &[(Environment, Timestamp, Backlog)]) {
-    for (name, about, waiting) in [
-        (
-            "jobs",
-            "Background jobs that are due",
-            (|one| &one.jobs) as fn(&Backlog) -> &Vec<Waiting>,
-        ),
-        ("deliveries", "Messages to webhooks that are due", |one| &one.deliveries),
-    ] {
-        let rows = || {
-            backlogs.iter().flat_map(|(environment, now, backlog)| {
-                waiting(backlog).iter().map(move |one| (environment, *now, one))
-            })
-        };
-        write_head(text, &format!("{name}_waiting"), about);
-        for (environment, _, Waiting { kind, count, .. }) in rows() {
-            let labels = format!("environment=\"{environment}\",kind=\"{kind}\"");
-            let _ = writeln!(text, "boardwalk_{name}_waiting{{{labels}}} {count}");
-        }
-        write_head(text, &format!("{name}_waiting_seconds"), "Since the first of them is due");
-        for (environment, now, Waiting { kind, since, .. }) in rows() {
-            let seconds = (now.as_micros() - since.as_micros()).max(0) / 1_000_000;
-            let labels = format!("environment=\"{environment}\",kind=\"{kind}\"");
-            let _ = writeln!(text, "boardwalk_{name}_waiting_seconds{{{labels}}} {seconds}");
-        }
-    }
+    write_waiting(text, "jobs", "Background jobs that are due", backlogs, |one| &one.jobs);
+    let about = "Messages to webhooks that are due";
+    write_waiting(text, "deliveries", about, backlogs, |one| &one.deliveries);
     write_head(text, "outbox_lag_events", "Events that a follower of all changes has not seen");
     for (environment, _, backlog) in backlogs {
         for (follower, lag) in &backlog.followers {
@@ -127,6 +105,28 @@ fn write_backlogs(text: &mut String, backlogs: &[(Environment, Timestamp, Backlo
             let _ = writeln!(text, "boardwalk_outbox_lag_events{{{labels}}} {lag}");
         }
     }
+}
+
+fn write_waiting(
+    text: &mut String,
+    name: &str,
+    about: &str,
+    backlogs: &[(Environment, Timestamp, Backlog)],
+    waiting: fn(&Backlog) -> &Vec<Waiting>,
+) {
+    let (mut counts, mut waits) = (String::new(), String::new());
+    for (environment, now, backlog) in backlogs {
+        for Waiting { kind, count, since } in waiting(backlog) {
+            let labels = format!("environment=\"{environment}\",kind=\"{kind}\"");
+            let seconds = (now.as_micros() - since.as_micros()).max(0) / 1_000_000;
+            let _ = writeln!(counts, "boardwalk_{name}_waiting{{{labels}}} {count}");
+            let _ = writeln!(waits, "boardwalk_{name}_waiting_seconds{{{labels}}} {seconds}");
+        }
+    }
+    write_head(text, &format!("{name}_waiting"), about);
+    text.push_str(&counts);
+    write_head(text, &format!("{name}_waiting_seconds"), "Since the first of them is due");
+    text.push_str(&waits);
 }
 
 fn write_head(text: &mut String, name: &str, about: &str) {

@@ -50,6 +50,7 @@ use onboarding::Platform;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
+use tokio_rustls::TlsAcceptor;
 use types::{Environment, Error, Result};
 
 use shared::Shared;
@@ -108,16 +109,12 @@ pub async fn serve(
     on_ready: OnReady<'_>,
     stop: impl Future<Output = ()>,
 ) -> Result<()> {
-    let certificate = settings.tls.as_ref().map(tls::Certificate::read).transpose()?;
-    let tls = certificate.as_ref().map(tls::Certificate::acceptor).transpose()?;
     let shared = Arc::new(Shared::new(settings, portal));
     let (stop_sender, stop_receiver) = watch::channel(false);
     let (drained_sender, drained_receiver) = watch::channel(false);
     let (mut listeners, mut keepers) = (JoinSet::new(), JoinSet::new());
 
-    if let Some(certificate) = certificate {
-        keepers.spawn(certificate.follow(drained_receiver.clone()));
-    }
+    let tls = acceptor(&shared.settings, &mut keepers, &drained_receiver)?;
     let mut bound = Vec::new();
     for serving in &environments {
         check_plaintext(serving.listen, &shared.settings)?;
@@ -174,6 +171,19 @@ pub async fn serve(
         tracing::warn!("some requests did not end in time and were cut off");
     }
     Ok(())
+}
+
+/// What speaks TLS, if there is a certificate, which is followed from now on.
+fn acceptor(
+    settings: &Settings,
+    keepers: &mut JoinSet<()>,
+    drained: &watch::Receiver<bool>,
+) -> Result<Option<TlsAcceptor>> {
+    let Some(files) = &settings.tls else { return Ok(None) };
+    let certificate = tls::Certificate::read(files)?;
+    let acceptor = certificate.acceptor()?;
+    keepers.spawn(certificate.follow(drained.clone()));
+    Ok(Some(acceptor))
 }
 
 /// The operator's own address, if there is one.

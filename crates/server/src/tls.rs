@@ -39,7 +39,7 @@ impl Certificate {
     }
 
     pub(crate) fn acceptor(self: &Arc<Self>) -> Result<TlsAcceptor> {
-        let resolver = Arc::clone(self) as Arc<dyn ResolvesServerCert>;
+        let resolver: Arc<dyn ResolvesServerCert> = Arc::<Self>::clone(self);
         let mut config = ServerConfig::builder_with_provider(Arc::clone(&self.provider))
             .with_safe_default_protocol_versions()
             .map_err(|error| Error::internal("no version of TLS can be used").because(error))?
