@@ -102,6 +102,7 @@ const WHOLE_TABLES: &[&str] = &[
     // An index of nothing but what they look for.
     "AUDIT_PENDING",
     "AUDIT_UNCHAINED",
+    "BACKLOG_DELIVERIES",
     "DELIVERY_UNLEASE",
     "JOB_NEXT_DUE",
     "OUTBOX_NUMBER",
@@ -117,6 +118,7 @@ const WHOLE_TABLES: &[&str] = &[
     "MEDIA_WITHOUT_POST",
     "ORDERS_MARKED",
     "ORDERS_MARKED_COUNT",
+    "OUTBOX_FOLLOWERS",
     "ORDER_COUNT_BY_STATUS",
     "PRODUCTS_SALE_DUE",
     "PRODUCT_COUNTS_BY_TERM",

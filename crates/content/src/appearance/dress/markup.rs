@@ -90,7 +90,7 @@ fn filled(cleaned: &str, pieces: &[String]) -> String {
     let mut rest = cleaned;
     while let Some((before, after)) = rest.split_once(PLACE[0]) {
         filled.push_str(before);
-        let Some((number, after)) = after.split_once(PLACE[1]) else { break };
+        let Some((number, after)) = after.split_once(PLACE[1]) else { return filled };
         let is_within_tag = filled.rfind('<') > filled.rfind('>');
         let piece = number.parse::<usize>().ok().and_then(|number| pieces.get(number));
         filled.push_str(piece.filter(|_| !is_within_tag).map_or("", String::as_str));
