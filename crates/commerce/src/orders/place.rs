@@ -1,15 +1,19 @@
 //! Orders that buyers make themselves: a draft while something is missing, then the order.
 
+use std::collections::HashMap;
+
 use contract::rest::Stop;
 use frame::{Call, Options};
 use serde_json::json;
-use shop_rows::order::{self, OrderKind};
-use types::Timestamp;
+use shop_rows::order::{self, ItemKind, OrderKind};
+use shop_rows::stock_hold;
+use types::{Amount, Timestamp};
 
 use super::effects::{self, Before};
 use super::record::Order;
 use super::{status, write};
 use crate::common::{meta, moments};
+use crate::products::stock;
 
 /// Where orders of the shop window say they come from.
 const CREATED_VIA: &str = "store-api";
@@ -62,6 +66,29 @@ pub fn pay(call: &mut Call<'_>, mut order: Order, to: &str) -> Result<Order, Sto
     let order = order.update(call.conn()?)?;
     effects::append_event(call, "order.updated", &order)?;
     Ok(order)
+}
+
+/// The name of a product of which there is not enough left for the order; nothing if all of it is
+/// there, or was taken from the stock for this order before.
+pub fn short_of(call: &mut Call<'_>, order: &Order) -> Result<Option<String>, Stop> {
+    if order.details.stock_reduced || !call.options().is_on("woocommerce_manage_stock") {
+        return Ok(None);
+    }
+    let now = call.now();
+    let mut needed: HashMap<i64, Amount> = HashMap::new();
+    for line in order.lines(ItemKind::Line) {
+        let counted = stock::counted_on(call.conn()?, line.sold_id())?;
+        let Some(counted) = counted.filter(|counted| !counted.allows_backorders()) else {
+            continue;
+        };
+        let sum = needed.entry(counted.id()).or_default();
+        *sum += line.row.quantity;
+        let held = stock_hold::held_by_others(call.conn()?, counted.id(), order.id(), now)?;
+        if counted.row.stock_quantity.unwrap_or_default() - held < *sum {
+            return Ok(Some(counted.row.name.clone()));
+        }
+    }
+    Ok(None)
 }
 
 /// Cancels a batch of orders of the checkout that nobody paid for as long as the shop holds their

@@ -73,11 +73,25 @@ fn captured(call: &mut Call<'_>, mut order: Order, payment: &PaymentRow) -> Resu
              the customer."
         );
         place::note(call, id, text)?;
-        return place::pay(call, order, status::ON_HOLD);
+        return accept(call, order, status::ON_HOLD);
     }
     place::note(call, id, format!("{title} took the payment of {sum}."))?;
     let to = place::paid_status(call, &order)?;
-    place::pay(call, order, to)
+    accept(call, order, to)
+}
+
+/// Takes the payment for an order that waits, or that was given up. **What was sold to somebody
+/// else meanwhile is not sold again**: people decide.
+fn accept(call: &mut Call<'_>, mut order: Order, to: &str) -> Result<Order, Stop> {
+    let Some(name) = place::short_of(call, &order)? else { return place::pay(call, order, to) };
+    let text = format!(
+        "The payment came too late: {name} is sold out. Nothing was taken from the stock. Get more \
+         of it, or refund the payment."
+    );
+    place::note(call, order.id(), text)?;
+    // As far as the stock goes, this order is settled.
+    order.details.stock_reduced = true;
+    place::pay(call, order, status::ON_HOLD)
 }
 
 fn disputed(
@@ -109,7 +123,7 @@ fn authorised(call: &mut Call<'_>, mut order: Order, payment: &PaymentRow) -> Re
         return Ok(order);
     }
     paid_with(&mut order, payment);
-    place::pay(call, order, status::ON_HOLD)
+    accept(call, order, status::ON_HOLD)
 }
 
 fn declined(
@@ -145,5 +159,5 @@ fn partly_captured(
         return Ok(order);
     }
     paid_with(&mut order, payment);
-    place::pay(call, order, status::ON_HOLD)
+    accept(call, order, status::ON_HOLD)
 }

@@ -7,9 +7,7 @@ use contract::rest::{Refusal, Reply, Stop, loose};
 use frame::Call;
 use serde_json::Value;
 use shop_rows::order::{ItemKind, OrderKind};
-use shop_rows::stock_hold;
 use subtle::ConstantTimeEq as _;
-use types::Amount;
 
 use super::attempt::{chosen_method, status_after};
 use super::{hand_over, show};
@@ -133,30 +131,7 @@ fn has_downloads(call: &mut Call<'_>, order: &Order) -> Result<bool, Stop> {
 /// Refuses to sell what is not there any more, unless it was taken from the stock for this order
 /// before.
 fn check_stock(call: &mut Call<'_>, order: &Order) -> Result<(), Stop> {
-    if order.details.stock_reduced || !call.options().is_on("woocommerce_manage_stock") {
-        return Ok(());
-    }
-    let now = call.now();
-    let mut wanted: Vec<(i64, Amount)> = Vec::new();
-    for line in order.lines(ItemKind::Line) {
-        let counted = commerce::products::stock::counted_on(call.conn()?, line.sold_id())?;
-        let Some(counted) = counted.filter(|counted| !counted.allows_backorders()) else {
-            continue;
-        };
-        let known = wanted.iter().position(|(id, _)| *id == counted.id());
-        let place = known.unwrap_or(wanted.len());
-        if known.is_none() {
-            wanted.push((counted.id(), Amount::ZERO));
-        }
-        let Some((_, sum)) = wanted.get_mut(place) else { continue };
-        *sum += line.row.quantity;
-        let sum = *sum;
-        let held = stock_hold::held_by_others(call.conn()?, counted.id(), order.id(), now)?;
-        if counted.row.stock_quantity.unwrap_or_default() - held < sum {
-            let message = format!("{} is out of stock.", counted.row.name);
-            let code = "woocommerce_rest_product_out_of_stock";
-            return Err(Refusal::new(409, code, message).into());
-        }
-    }
-    Ok(())
+    let Some(name) = place::short_of(call, order)? else { return Ok(()) };
+    let message = format!("{name} is out of stock.");
+    Err(Refusal::new(409, "woocommerce_rest_product_out_of_stock", message).into())
 }
