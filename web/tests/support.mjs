@@ -202,7 +202,9 @@ async function openPage(options, hosts = [world.server.url]) {
   const wrong = [];
   page.on(
     'console',
-    (message) => message.type() === 'error' && wrong.push(`console: ${message.text()}`),
+    (message) =>
+      message.type() === 'error' &&
+      wrong.push(`console: ${message.text()} at ${message.location().url}`),
   );
   page.on('pageerror', (error) => wrong.push(`script: ${error.message}`));
   page.on('request', (request) => {
