@@ -15,8 +15,8 @@ use crate::{build, portal, tools};
 
 #[derive(Args, Debug)]
 pub(crate) struct Options {
-    /// How to build: demo is soon there and fast enough to look at, release shows the true speed
-    #[arg(long, default_value = "demo")]
+    /// How to build: dev is soon there, release shows the true speed
+    #[arg(long, default_value = "dev")]
     profile: String,
     /// Handed to `boardwalk demo`, for example: -- --listen 127.0.0.1:9000
     #[arg(last = true)]
