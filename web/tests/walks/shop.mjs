@@ -28,7 +28,8 @@ const shop = (page, path) => page.goto(`${world.server.url}${path}`);
 
 /** The product, found as buyers find it. */
 async function find(page) {
-  await shop(page, '/shop/');
+  await shop(page, '/');
+  await page.getByRole('link', { name: 'Shop', exact: true }).click();
   await page.getByRole('link', { name: 'Search' }).click();
   await page.getByLabel('Search products').fill(anchor.name);
   await page.getByRole('button', { name: 'Search' }).click();
