@@ -8,6 +8,6 @@ pub mod render;
 pub mod slug;
 mod typography;
 
-pub use self::clean::{clean_comment, clean_content, clean_title};
+pub use self::clean::{clean_comment, clean_content, clean_shown, clean_title};
 pub use self::escape::escaped;
 pub use self::slug::slugify;

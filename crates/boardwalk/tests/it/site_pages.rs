@@ -1,6 +1,8 @@
 //! What the pages show of what people stored: lists by terms, pictures that stand for others,
 //! styles, parts, menus and widgets.
 
+use std::time::{Duration, Instant};
+
 use serde_json::{Value, json};
 use testkit::http::{self, Request};
 
@@ -242,6 +244,35 @@ fn parts_menus_and_widgets_are_shown_cleaned() {
         assert!(is_harmless(&page.body), "{path}: {}", page.body);
         assert!(page.policy.starts_with("default-src 'none'"));
     }
+}
+
+#[test]
+fn parts_hide_nothing_and_cost_little() {
+    let shop = Shop::new();
+    let theme = shop.theme()["stylesheet"].clone();
+    let path = format!("/wp/v2/template-parts/{}//header", theme.as_str().unwrap());
+    let menu = json!({ "title": "Main", "status": "publish", "content": "<!-- x --><ul></ul>" });
+    let menu = shop.made("POST", "/wp/v2/navigation", &menu)["id"].clone();
+    // A comment that another part would end, and a mark that hides a block until it is shown.
+    let hidden = format!(
+        "<!-- a > <!-\u{e000}- wp:navigation {{\"ref\":{menu}}} /-\u{e000}-> {HOSTILE} --><p>Own</p>"
+    );
+    shop.made("PUT", &path, &json!({ "content": hidden }));
+    let page = shop.get("/");
+    assert!(page.has("<p>Own</p>") && is_harmless(&page.body), "{}", page.body);
+    let parts = shop.made("GET", "/boardwalk-pages/v1/parts", &Value::Null).to_string();
+    assert!(is_harmless(&parts), "{parts}");
+
+    // A menu that shows itself, many times over.
+    let itself = format!("<!-- wp:navigation {{\"ref\":{menu}}} /-->").repeat(400);
+    let content = json!({ "content": format!("<p>Entry</p>{itself}") });
+    shop.made("POST", &format!("/wp/v2/navigation/{menu}"), &content);
+    shop.made("PUT", &path, &json!({ "content": itself }));
+    let started = Instant::now();
+    let page = shop.get("/");
+    assert_eq!(page.status, 200, "{}", page.body);
+    assert!(page.body.matches("Entry").count() <= 20, "{}", page.body);
+    assert!(started.elapsed() < Duration::from_secs(5), "{:?}", started.elapsed());
 }
 
 #[test]

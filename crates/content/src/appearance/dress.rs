@@ -72,7 +72,7 @@ pub(crate) fn read(call: &mut Call<'_>) -> Result<Dressed> {
     let of_theme = theme::json(call.options());
     let look = looks::changed(&option, &of_theme, &changed);
 
-    let markup = Markup { menus: menus(&rows) };
+    let markup = Markup::new(menus(&rows));
     let part = |slug: &str| {
         let mut parts = rows.iter().filter(|row| row.kind == TEMPLATE_PART.name);
         parts.find(|row| row.slug == slug && template::meta(row, THEME) == stylesheet)

@@ -242,6 +242,14 @@ static CONTENT: LazyLock<Builder<'static>> = LazyLock::new(|| {
     builder(tags, TAG_ATTRIBUTES, EVERYWHERE)
 });
 
+/// The same without the marks of blocks, or anything else that hides in a comment.
+static SHOWN: LazyLock<Builder<'static>> = LazyLock::new(|| {
+    let tags = BLOCK_TAGS.iter().chain(INLINE_TAGS).copied().collect();
+    let mut builder = builder(tags, TAG_ATTRIBUTES, EVERYWHERE);
+    builder.strip_comments(true);
+    builder
+});
+
 static TITLE: LazyLock<Builder<'static>> = LazyLock::new(short);
 
 /// As a title; search engines do not follow the links of strangers.
@@ -284,6 +292,12 @@ fn builder(
 /// Content or an excerpt as far as anybody may write it.
 pub fn clean_content(html: &str) -> String {
     clean(&CONTENT, html)
+}
+
+/// Content that is put together with other markup: without comments, in which a part of it could
+/// hide until another part ends them.
+pub fn clean_shown(html: &str) -> String {
+    clean(&SHOWN, html)
 }
 
 /// A comment as far as strangers may write it: nothing that is fetched from elsewhere or looks like

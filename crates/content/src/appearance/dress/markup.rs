@@ -1,6 +1,8 @@
 //! Stored blocks as HTML that every page may show: what people wrote is cleaned, what the site
 //! makes of blocks is put in its place after that.
 
+use std::cell::Cell;
+
 use frame::Call;
 use frame::text::{self, blocks};
 use serde_json::Value;
@@ -9,8 +11,11 @@ use types::{Error, Result};
 
 use crate::appearance::blocks::made;
 
-/// Bytes of stored markup that are shown; what is longer is left out.
+/// Bytes of stored markup that one page shows; what is beyond is left out. A menu counts as often
+/// as it is shown.
 const MARKUP_BYTES_MAX: usize = 100 * 1024;
+/// Blocks that the site makes for one page.
+const MADE_MAX: usize = 20;
 /// Menus within what they are shown in.
 const DEPTH_MAX: usize = 2;
 /// Mark the place of what the site makes; nobody else may use them.
@@ -19,6 +24,15 @@ const PLACE: [char; 2] = ['\u{e000}', '\u{e001}'];
 /// Shows stored blocks, with the menus that they may name, the latest first.
 pub(super) struct Markup<'a> {
     pub(super) menus: Vec<&'a PostRow>,
+    bytes_left: Cell<usize>,
+    made_left: Cell<usize>,
+}
+
+impl<'a> Markup<'a> {
+    /// For one page: **what it costs has an end**, however often its parts name each other.
+    pub(super) fn new(menus: Vec<&'a PostRow>) -> Self {
+        Self { menus, bytes_left: Cell::new(MARKUP_BYTES_MAX), made_left: Cell::new(MADE_MAX) }
+    }
 }
 
 impl Markup<'_> {
@@ -33,9 +47,10 @@ impl Markup<'_> {
     }
 
     fn at_depth(&self, call: &mut Call<'_>, content: &str, depth: usize) -> Result<String> {
-        if content.len() > MARKUP_BYTES_MAX {
+        let Some(left) = self.bytes_left.get().checked_sub(content.len()) else {
             return Ok(String::new());
-        }
+        };
+        self.bytes_left.set(left);
         let content = content.replace(PLACE, "");
         let (mut pieces, mut failure): (Vec<String>, Option<Error>) = (Vec::new(), None);
         let held = blocks::rendered_with(&content, &mut |name, attributes| {
@@ -52,7 +67,7 @@ impl Markup<'_> {
         if let Some(failure) = failure {
             return Err(failure);
         }
-        Ok(filled(&text::clean_content(&held), &pieces))
+        Ok(filled(&text::clean_shown(&held), &pieces))
     }
 
     /// What the site makes of a block; nothing for one that is shown as it is stored.
@@ -62,6 +77,10 @@ impl Markup<'_> {
         (name, attributes): (&str, &Value),
         depth: usize,
     ) -> Result<Option<String>> {
+        let Some(left) = self.made_left.get().checked_sub(1) else {
+            return Ok(Some(String::new()));
+        };
+        self.made_left.set(left);
         if name != "navigation" {
             return made(call, name, attributes);
         }
