@@ -53,7 +53,8 @@ pub fn leave(call: &mut Call<'_>, product: &ProductRecord) -> Result<bool, Stop>
 fn first_status(call: &mut Call<'_>) -> Result<&'static str, Stop> {
     let text = |name: &str| call.params.text(name).unwrap_or_default().trim().to_owned();
     let (name, email) = (text("reviewer"), text("reviewer_email"));
-    if call.options().is_on("comment_moderation") || text("review").contains("://") {
+    let leads_elsewhere = ["//", "<a"].iter().any(|sign| text("review").contains(sign));
+    if call.options().is_on("comment_moderation") || leads_elsewhere {
         return Ok(HOLD);
     }
     if !call.options().is_on("comment_previously_approved") {

@@ -4,7 +4,7 @@ use contract::rest::{Refusal, Stop, clean, formats, loose};
 use db::Conn;
 use db::filter::Page;
 use frame::Call;
-use frame::text::clean_content;
+use frame::text::{clean_comment, clean_content};
 use serde_json::{Value, json};
 use shop_rows::order::{self, OrderFilter, OrderKind};
 use shop_rows::review::{self, ReviewFilter, ReviewRow};
@@ -137,8 +137,16 @@ fn changed(call: &Call<'_>, fields: &Fields, mut row: ReviewRow) -> Result<Revie
         Some(text.replace('\0', ""))
     };
     if let Some(review) = text("review") {
-        let trusted = call.can(Capability::UnfilteredHtml);
-        let review = if trusted { review } else { clean_content(&review) };
+        if review.len() > REVIEW_LENGTH_MAX {
+            return Err(too_long("comment_content"));
+        }
+        let review = if call.can(Capability::UnfilteredHtml) {
+            review
+        } else if call.can(Capability::EditProducts) {
+            clean_content(&review)
+        } else {
+            clean_comment(&review)
+        };
         review.trim().clone_into(&mut row.review);
     }
     if let Some(name) = text(fields.name) {

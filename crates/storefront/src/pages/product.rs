@@ -153,7 +153,12 @@ impl ShopRequest<'_> {
             review_form: *review_form,
             commenter: self.page.commenter(),
         };
+        let knows_commenter = page.commenter != Commenter::default();
         let mut answer = self.page.open_page(KIND, Policy::Post, rendered(&page));
+        if knows_commenter {
+            answer.headers.retain(|(name, _)| *name != "cache-control");
+            answer.headers.push(("cache-control", String::from("no-store")));
+        }
         link_json(&mut answer.headers, &json);
         answer
     }

@@ -17,11 +17,10 @@ use shop_rows::review::{self, ReviewFilter, ReviewOrder};
 use types::Result;
 
 use super::shop_request::ShopRequest;
-use crate::attempts;
+use crate::{attempts, products};
 
 const KIND: &str = "page:review";
 const APPROVED: &str = "approved";
-const PUBLISHED: &str = "publish";
 /// Reviews below a product at most; the latest.
 const SHOWN_MAX: i64 = 50;
 /// Reviews that one client may leave in a minute.
@@ -96,12 +95,12 @@ pub(super) fn reviews_of(
 /// The review that the form brought: whether it is shown, and where. Nothing if it is about
 /// something else than a product.
 fn leave(call: &mut Call<'_>, product_id: i64) -> Result<Option<(bool, String)>, Stop> {
-    let found = product::get(call.conn()?, product_id)?.filter(|row| row.status == PUBLISHED);
-    let Some(product) = found.map(ProductRecord::of_row).transpose()? else { return Ok(None) };
-    if !attempts::take(call, "reviews of", REVIEWS_PER_MINUTE_MAX)? {
-        let message = "Too many reviews from this address; try again in a minute.";
-        return Err(Refusal::new(429, "comment_flood", message).into());
+    let found = product::get(call.conn()?, product_id)?;
+    // What strangers do not see is not there; neither have variations reviews.
+    if products::shown(call, found.clone().into_iter().collect())?.is_empty() {
+        return Ok(None);
     }
+    let Some(product) = found.map(ProductRecord::of_row).transpose()? else { return Ok(None) };
     let is_shown = commerce::reviews::leave(call, &product)?;
     let address = commerce::products::address::of_row(call.visit, &product.row);
     Ok(Some((is_shown, address)))
@@ -131,7 +130,18 @@ impl ShopRequest<'_> {
             verb: Verb::Post,
             upload: None,
         };
-        let mut answer = match call.attempt(move |call| leave(call, product_id)).await {
+        // Counted by itself, so that what is refused counts too.
+        let is_free =
+            |call: &mut Call<'_>| attempts::take(call, "reviews of", REVIEWS_PER_MINUTE_MAX);
+        let left = match call.attempt(is_free).await {
+            Ok(true) => call.attempt(move |call| leave(call, product_id)).await,
+            Ok(false) => {
+                let message = "Too many reviews from this address; try again in a minute.";
+                Err(Refusal::new(429, "comment_flood", message).into())
+            }
+            Err(stop) => Err(stop),
+        };
+        let mut answer = match left {
             Ok(None) => return Ok(None),
             Ok(Some((true, address))) => WebAnswer::redirect(KIND, &format!("{address}#reviews")),
             Ok(Some((false, address))) => {

@@ -49,6 +49,43 @@ fn a_review_waits_until_somebody_approves_it() {
 }
 
 #[test]
+fn a_review_of_a_stranger_is_a_comment_and_no_page() {
+    let (shop, _) = TestShop::furnished();
+    set(&shop, "woocommerce_review_rating_required", "no");
+    let reader = Browser::new(&shop);
+    let text = "Good.<h1 style=\"margin-top:-900px\">Closed</h1><img src=\"//evil.example/a.gif\">";
+    say(&reader, &[&WORDS[1..], &[("comment", text)]].concat());
+    let held = shop.made("GET", "/wc/v3/products/reviews?status=hold", &Value::Null);
+    let kept = held[0]["review"].as_str().unwrap();
+    assert!(kept.contains("Good."), "{held}");
+    assert!(!kept.contains("<h1") && !kept.contains("<img") && !kept.contains("style"), "{kept}");
+}
+
+#[test]
+fn what_strangers_do_not_see_takes_no_review() {
+    let (shop, _) = TestShop::furnished();
+    let secret = json!({
+        "name": "Secret prototype", "type": "variable", "status": "private",
+        "attributes": [{ "name": "Size", "variation": true, "options": ["S"] }],
+    });
+    let secret = shop.made("POST", "/wc/v3/products", &secret);
+    let path = format!("/wc/v3/products/{}/variations", secret["id"]);
+    let size = json!({ "regular_price": "5", "attributes": [{ "name": "Size", "option": "S" }] });
+    let variation = shop.made("POST", &path, &size);
+    let reader = Browser::new(&shop);
+    let (action, fields) = reader.get("/product/anchor/").form("comment");
+    for id in [&secret["id"], &variation["id"]] {
+        let mut fields = fields.clone();
+        fields.insert(String::from("comment_post_ID"), id.to_string());
+        fields.extend(WORDS.map(|(name, value)| (name.to_owned(), value.to_owned())));
+        let answer = reader.post(&action, &fields);
+        assert!(!answer.has("rototype") && answer.status == 403, "{}", answer.status);
+    }
+    let all = shop.made("GET", "/wc/v3/products/reviews?status=all", &Value::Null);
+    assert_eq!(all, json!([]));
+}
+
+#[test]
 fn a_review_is_refused_without_what_the_shop_asks_for() {
     let (shop, _) = TestShop::furnished();
     let reader = Browser::new(&shop);
