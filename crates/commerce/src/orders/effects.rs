@@ -29,6 +29,8 @@ pub(super) const SYSTEM: &str = "system";
 pub(super) const REDUCED: &str = "_reduced_stock";
 /// How many of them came back by refunds.
 pub(super) const RESTOCKED: &str = "_restock_refunded_items";
+/// On a line that was paid for when there was not enough of it: nothing was taken for it yet.
+pub(super) const SHORT: &str = "_short_of_stock";
 
 /// How the lines of an order were before a change.
 #[derive(Debug)]
@@ -168,8 +170,18 @@ fn settle_stock(call: &mut Call<'_>, order: &mut Order, before: &Before) -> Resu
         let reduced = reduced(line);
         // A line that was there when the stock fell, and for which it did not fall, is left alone.
         let is_known = was_reduced && before.items.contains(&line.row.item_id);
-        if line.sold_id() == 0 || (is_known && line.meta(REDUCED).is_none()) {
+        let is_short = line.meta(SHORT).is_some();
+        if line.sold_id() == 0 || (is_known && line.meta(REDUCED).is_none() && !is_short) {
             continue;
+        }
+        if is_short && is_reduced {
+            if let Some(counted) = products::stock::scarce(call, line.sold_id())?
+                && products::stock::left_for(call, &counted, id)? < line.row.quantity
+            {
+                continue;
+            }
+            let entry = json!({ "key": SHORT, "value": Value::Null });
+            meta::merge(call.conn()?, &mut line.details.meta_data, &[entry])?;
         }
         let restocked = line.meta(RESTOCKED).and_then(Amount::parse).unwrap_or_default();
         let target = if is_reduced { line.row.quantity - restocked } else { Amount::ZERO };

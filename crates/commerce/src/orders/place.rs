@@ -6,10 +6,9 @@ use contract::rest::Stop;
 use frame::{Call, Options};
 use serde_json::json;
 use shop_rows::order::{self, ItemKind, OrderKind};
-use shop_rows::stock_hold;
 use types::{Amount, Timestamp};
 
-use super::effects::{self, Before};
+use super::effects::{self, Before, SHORT};
 use super::record::Order;
 use super::{status, write};
 use crate::common::{meta, moments};
@@ -71,24 +70,39 @@ pub fn pay(call: &mut Call<'_>, mut order: Order, to: &str) -> Result<Order, Sto
 /// The name of a product of which there is not enough left for the order; nothing if all of it is
 /// there, or was taken from the stock for this order before.
 pub fn short_of(call: &mut Call<'_>, order: &Order) -> Result<Option<String>, Stop> {
-    if order.details.stock_reduced || !call.options().is_on("woocommerce_manage_stock") {
-        return Ok(None);
+    Ok(short_lines(call, order)?.into_iter().next().map(|(_, name)| name))
+}
+
+/// Lets the order wait for the stock of the lines that there is not enough left for, and names one
+/// of them: nothing is taken for them until there is.
+pub(crate) fn mark_short(call: &mut Call<'_>, order: &mut Order) -> Result<Option<String>, Stop> {
+    let short = short_lines(call, order)?;
+    for (item_id, _) in &short {
+        let line = order.items.iter_mut().find(|line| line.row.item_id == *item_id);
+        let Some(line) = line.filter(|line| line.meta(SHORT).is_none()) else { continue };
+        let entry = json!({ "key": SHORT, "value": "yes" });
+        meta::merge(call.conn()?, &mut line.details.meta_data, &[entry])?;
     }
-    let now = call.now();
+    Ok(short.into_iter().next().map(|(_, name)| name))
+}
+
+/// The lines for which there is not enough left, with the names of their products.
+fn short_lines(call: &mut Call<'_>, order: &Order) -> Result<Vec<(i64, String)>, Stop> {
     let mut needed: HashMap<i64, Amount> = HashMap::new();
+    let mut short = Vec::new();
     for line in order.lines(ItemKind::Line) {
-        let counted = stock::counted_on(call.conn()?, line.sold_id())?;
-        let Some(counted) = counted.filter(|counted| !counted.allows_backorders()) else {
+        // Of what was taken already, only lines that had to wait are left.
+        if order.details.stock_reduced && line.meta(SHORT).is_none() {
             continue;
-        };
+        }
+        let Some(counted) = stock::scarce(call, line.sold_id())? else { continue };
         let sum = needed.entry(counted.id()).or_default();
         *sum += line.row.quantity;
-        let held = stock_hold::held_by_others(call.conn()?, counted.id(), order.id(), now)?;
-        if counted.row.stock_quantity.unwrap_or_default() - held < *sum {
-            return Ok(Some(counted.row.name.clone()));
+        if stock::left_for(call, &counted, order.id())? < *sum {
+            short.push((line.row.item_id, counted.row.name.clone()));
         }
     }
-    Ok(None)
+    Ok(short)
 }
 
 /// Cancels a batch of orders of the checkout that nobody paid for as long as the shop holds their

@@ -83,14 +83,13 @@ fn captured(call: &mut Call<'_>, mut order: Order, payment: &PaymentRow) -> Resu
 /// Takes the payment for an order that waits, or that was given up. **What was sold to somebody
 /// else meanwhile is not sold again**: people decide.
 fn accept(call: &mut Call<'_>, mut order: Order, to: &str) -> Result<Order, Stop> {
-    let Some(name) = place::short_of(call, &order)? else { return place::pay(call, order, to) };
+    let short = place::mark_short(call, &mut order)?;
+    let Some(name) = short else { return place::pay(call, order, to) };
     let text = format!(
-        "The payment came too late: {name} is sold out. Nothing was taken from the stock. Get more \
-         of it, or refund the payment."
+        "The payment came too late: {name} is sold out, and was not taken from the stock. Restock \
+         it and update the order, or refund the payment."
     );
     place::note(call, order.id(), text)?;
-    // As far as the stock goes, this order is settled.
-    order.details.stock_reduced = true;
     place::pay(call, order, status::ON_HOLD)
 }
 

@@ -1,8 +1,8 @@
 //! Stock: what follows from a quantity, and how orders change it.
 
 use db::Conn;
-use frame::Options;
-use shop_rows::product;
+use frame::{Call, Options};
+use shop_rows::{product, stock_hold};
 use types::{Amount, Result, Timestamp};
 
 use super::events;
@@ -42,6 +42,23 @@ pub fn counted_on(conn: &mut dyn Conn, product_id: i64) -> Result<Option<Product
     }
     let parent = record::get(conn, product.row.parent_id)?;
     Ok(parent.filter(|parent| parent.row.manage_stock))
+}
+
+/// Whose stock must suffice for a product or variation; nothing if it is not counted, or may run
+/// out.
+pub(crate) fn scarce(call: &mut Call<'_>, product_id: i64) -> Result<Option<Product>> {
+    if !call.options().is_on("woocommerce_manage_stock") {
+        return Ok(None);
+    }
+    let counted = counted_on(call.conn()?, product_id)?;
+    Ok(counted.filter(|counted| !counted.allows_backorders()))
+}
+
+/// How much of it is there for the order, without what others hold.
+pub(crate) fn left_for(call: &mut Call<'_>, counted: &Product, order_id: i64) -> Result<Amount> {
+    let now = call.now();
+    let held = stock_hold::held_by_others(call.conn()?, counted.id(), order_id, now)?;
+    Ok(counted.row.stock_quantity.unwrap_or_default() - held)
 }
 
 /// Adds so many to the stock of a product, or takes them away, and returns the quantity before and

@@ -1,6 +1,7 @@
 //! Payments at a gateway with a page of its own: from the checkout over the gateway's page to its
 //! reports, and back by refunds. The sandbox's own gateway is the other side.
 
+mod late;
 mod unpaid;
 
 use std::time::Duration;
@@ -268,26 +269,6 @@ fn reports_are_believed_once_and_only_if_they_fit() {
     assert_eq!(order_of(&shop, &id)["status"], "completed");
     assert_eq!(notes_of(&shop, &id), notes);
     assert_eq!(shop.stock_of(goods.anchor), 2);
-}
-
-#[test]
-fn a_late_payment_sells_nothing_twice() {
-    let (shop, goods, secret) = shop();
-    let (id, path) = ordered(&shop, &goods);
-    let cancelled = json!({ "status": "cancelled" });
-    shop.made("PUT", &format!("/wc/v3/orders/{id}"), &cancelled);
-    let other = shop.guest();
-    other.add(goods.anchor, 3);
-    assert_eq!(other.ask("POST", "/checkout", &order_body("bacs", "bob@example.test")).status, 200);
-    assert_eq!(shop.stock_of(goods.anchor), 0);
-    let answer = report(&shop, &secret, "late", &told("captured", &path, "33.00"));
-    assert_eq!(answer.0, 200, "{answer:?}");
-    let order = order_of(&shop, &id);
-    assert_eq!(order["status"], "on-hold", "{order}");
-    assert!(notes_of(&shop, &id).contains("The payment came too late"));
-    assert_eq!(shop.stock_of(goods.anchor), 0, "what is not there is not sold");
-    shop.made("PUT", &format!("/wc/v3/orders/{id}"), &cancelled);
-    assert_eq!(shop.stock_of(goods.anchor), 0, "and not given back");
 }
 
 #[test]
