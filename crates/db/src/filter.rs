@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 
 use types::{Amount, Error, Result, Timestamp};
 
-use crate::{Column, Conn, Row, Val};
+use crate::{Column, Conn, Engine, Row, TextIndex, Val};
 
 /// Values in one list of a filter.
 pub const LIST_MAX: usize = 1024;
@@ -16,6 +16,8 @@ pub const LIST_MAX: usize = 1024;
 pub const PAGE_MAX: i64 = 10_000;
 /// Bytes of a folded text to search for; SQLite refuses patterns of more than 50,000.
 pub const SEARCH_LENGTH_MAX: usize = 4096;
+
+const TOO_LONG: &str = "the text to search for is too long";
 
 /// Which of the matching rows to return. Their number is counted in any case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,7 +55,7 @@ pub fn containing(text: &str) -> Result<String> {
 pub fn starting_with(text: &str) -> Result<String> {
     let folded = fold(text);
     if folded.len() > SEARCH_LENGTH_MAX {
-        return Err(Error::invalid("the text to search for is too long"));
+        return Err(Error::invalid(TOO_LONG));
     }
     Ok(format!("{}%", folded.replace('!', "!!").replace('%', "!%").replace('_', "!_")))
 }
@@ -187,6 +189,44 @@ impl Filter {
             let clause = self.clause(fragment, value);
             self.and(clause);
         }
+    }
+
+    /// A clause for the rows whose indexed text contains this one, or whose number it is.
+    pub fn containing(
+        &mut self,
+        engine: Engine,
+        index: &TextIndex,
+        (text, number): (&str, Option<i64>),
+    ) -> Result<Clause> {
+        let TextIndex { id, column, .. } = index;
+        // SQLite counts parameters in the order in which they first stand in the text.
+        let runs = TextIndex::runs_of(engine, text).map(|runs| self.parameter(runs.into()));
+        let number = number.map(|number| self.parameter(number.into()));
+        let or_number =
+            number.iter().map(|number| format!("{id} = {number} OR ")).collect::<String>();
+        let pattern = self.parameter(containing(text)?.into());
+        let mut clause = format!("({or_number}{column} LIKE {pattern} ESCAPE '!')");
+        if let Some(runs) = runs {
+            let mut candidates = index.candidates(&runs);
+            if let Some(number) = number {
+                let _ = write!(candidates, " UNION ALL SELECT {number}");
+            }
+            clause = format!("({id} IN ({candidates}) AND {clause})");
+        }
+        Ok(Clause(clause))
+    }
+
+    /// Adds the condition that a folded column begins with the text, in a form by which its index
+    /// is used: `LIKE` with its exceptions reads every row.
+    pub fn and_start(&mut self, column: &'static str, text: &str) -> Result<()> {
+        let least = fold(text);
+        if least.len() > SEARCH_LENGTH_MAX {
+            return Err(Error::invalid(TOO_LONG));
+        }
+        let beyond = format!("{least}{}", char::MAX);
+        let (least, beyond) = (self.parameter(least.into()), self.parameter(beyond.into()));
+        self.and(Clause(format!("{column} >= {least} AND {column} < {beyond}")));
+        Ok(())
     }
 
     /// Adds a list's condition unless the list is empty, which means that nobody asked.

@@ -46,6 +46,7 @@ mod postgres;
 mod queue;
 pub mod record;
 mod sqlite;
+pub mod text_index;
 mod threads;
 pub mod webhook_delivery;
 
@@ -56,6 +57,7 @@ pub use conn::{Column, Conn, Engine, Row, Sql, Val};
 pub use database::{Database, Location};
 pub use migrate::{Migrations, check_tables};
 pub use record::Record;
+pub use text_index::TextIndex;
 pub use threads::GroupSizes;
 
 /// Snapshots that are read at once. One caller has all but one of them at most.

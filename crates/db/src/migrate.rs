@@ -6,9 +6,11 @@
 //! `ALTER TABLE … ADD COLUMN …;`. **A column that is added may be null or has a default**, for the
 //! rows that are there and for backups that were made without it.
 
+use std::borrow::Cow;
+
 use types::{Error, Result};
 
-use crate::{Conn, Engine, Val, statements};
+use crate::{Conn, Engine, Val, statements, text_index};
 
 /// Names and texts of migrations, in order. The number of one is its place in the list, from one.
 pub type Migrations = &'static [(&'static str, &'static str)];
@@ -69,7 +71,11 @@ pub fn check_tables(conn: &mut dyn Conn, migrations: Migrations) -> Result<usize
 }
 
 pub(crate) fn render(text: &str, engine: Engine) -> String {
-    let mut rendered = text.to_owned();
+    let lines = text.lines().map(|line| match text_index::rendered(line, engine) {
+        Some(index) => Cow::Owned(index),
+        None => Cow::Borrowed(line),
+    });
+    let mut rendered = lines.collect::<Vec<_>>().join("\n");
     for (token, sqlite, postgres) in TOKENS {
         let replacement = match engine {
             Engine::Sqlite => sqlite,

@@ -36,4 +36,5 @@ pub const MIGRATIONS: &[(&str, &str)] = migrations![
     "0020_autosaves",
     "0021_payments",
     "0022_lookups",
+    "0027_lists",
 ];

@@ -5,11 +5,11 @@ use std::time::{Duration, Instant};
 
 use admin::catalogue_feed;
 use commerce::products::sync;
-use db::{Conn, outbox};
+use db::{Conn, outbox, text_index};
 use frame::Site;
 use onboarding::Platform;
 use onboarding::rows::idempotency;
-use shop_rows::report_file;
+use shop_rows::{order, report_file};
 
 use site_rows::{consumer_key, login_token, oembed_cache, session};
 use tokio::sync::watch;
@@ -19,6 +19,8 @@ use types::Timestamp;
 const PAUSE: Duration = Duration::from_millis(200);
 /// Events numbered, or answers forgotten, in one transaction at most.
 const BATCH: i64 = 2_000;
+/// Texts of orders indexed in one transaction at most: some milliseconds.
+const TEXTS: usize = 250;
 /// How late may happen what is due at a time.
 const WORK_EVERY: Duration = Duration::from_secs(1);
 const PURGE_EVERY: Duration = Duration::from_hours(1);
@@ -49,6 +51,7 @@ pub(crate) async fn run(platform: Arc<Platform>, mut stop: watch::Receiver<bool>
         if worked.is_none_or(|at| at.elapsed() >= WORK_EVERY) {
             worked = Some(Instant::now());
             carry_out_due_work(&platform).await;
+            index_texts(&platform).await;
         }
         if purged.is_none_or(|at| at.elapsed() >= PURGE_EVERY) {
             purged = Some(Instant::now());
@@ -112,6 +115,28 @@ async fn carry_out_due_work(platform: &Platform) {
         Err(error) => {
             let error = error.report();
             tracing::warn!(error, "due work could not be carried out; trying again");
+        }
+    }
+}
+
+/// A few at a time, so that requests get their turn in between.
+async fn index_texts(platform: &Platform) {
+    let index = order::TEXT_INDEX;
+    loop {
+        let tended = async {
+            let is_due = platform.store.read(move |conn| text_index::is_due(conn, &index)).await?;
+            if !is_due {
+                return Ok(false);
+            }
+            platform.store.write(move |conn| text_index::tend(conn, &index, TEXTS)).await
+        };
+        match tended.await {
+            Ok(true) => {}
+            Ok(false) => return,
+            Err(error) => {
+                let error: types::Error = error;
+                return tracing::warn!(error = error.report(), "texts wait to be indexed");
+            }
         }
     }
 }

@@ -23,7 +23,7 @@ pub use item::{
     ITEMS_MAX, ItemKind, OrderItemRow, change_items, items_of, replace_items, take_item_ids,
     with_items,
 };
-pub use list::{OrderFilter, OrderSort, list, refunds_of};
+pub use list::{OrderFilter, OrderSort, TEXT_INDEX, list, refunds_of};
 pub use marked::{count_marked, marked};
 pub use sums::{CustomerSum, count_by_status, first, ids_naming, sums_of_customers};
 

@@ -16,6 +16,16 @@ pub fn ordered_name(conn: &mut dyn Conn, product_id: i64) -> Result<Option<Strin
     conn.row(&PRODUCT_ORDERED_NAME, &[SITE.into(), product_id.into()], |row| row.get(0))
 }
 
+/// The lines of orders that count, with their orders.
+macro_rules! placed_orders {
+    () => {
+        " JOIN orders ON orders.site_id = order_items.site_id
+            AND orders.order_id = order_items.order_id
+          WHERE order_items.site_id = products.site_id AND order_items.kind = 'line'
+            AND orders.status NOT IN ('trash', 'auto-draft', 'checkout-draft')"
+    };
+}
+
 /// Each of these products, and of these variations, that is in an order or a refund, with the
 /// moment when the newest of those was made. Orders that were given up or never placed count for
 /// nothing.
@@ -25,45 +35,32 @@ pub fn last_ordered(conn: &mut dyn Conn, product_ids: &[i64]) -> Result<Vec<(i64
     }
     // A line about a variation names its product too, so one id may be in either column.
     let columns = [
-        (
-            "product_id IN (?)",
-            ("product_id", "product_id, last_us"),
-            "(SELECT order_items.site_id AS site_id, order_items.product_id AS product_id,
-                     MAX(orders.created_us) AS last_us
-              FROM order_items JOIN orders
-                ON orders.site_id = order_items.site_id
-                  AND orders.order_id = order_items.order_id
-              WHERE order_items.kind = 'line'
-                AND orders.status NOT IN ('trash', 'auto-draft', 'checkout-draft')
-              GROUP BY order_items.site_id, order_items.product_id) AS dates",
+        concat!(
+            "product_id, (SELECT MAX(orders.created_us) FROM order_items",
+            placed_orders!(),
+            " AND order_items.product_id <> 0 AND order_items.product_id = products.product_id)"
         ),
-        (
-            "variation_id IN (?)",
-            ("variation_id", "variation_id, last_us"),
-            "(SELECT order_items.site_id AS site_id, order_items.variation_id AS variation_id,
-                     MAX(orders.created_us) AS last_us
-              FROM order_items JOIN orders
-                ON orders.site_id = order_items.site_id
-                  AND orders.order_id = order_items.order_id
-              WHERE order_items.kind = 'line' AND order_items.variation_id <> 0
-                AND orders.status NOT IN ('trash', 'auto-draft', 'checkout-draft')
-              GROUP BY order_items.site_id, order_items.variation_id) AS dates",
+        concat!(
+            "product_id, (SELECT MAX(orders.created_us) FROM order_items",
+            placed_orders!(),
+            " AND order_items.variation_id <> 0 AND order_items.variation_id = products.product_id)"
         ),
     ];
     let mut dates = Vec::new();
-    for (condition, (key, select), table) in columns {
+    for select in columns {
         let mut filter = Filter::new("site_id = ?", SITE);
-        filter.and_list(condition, product_ids)?;
-        let order = vec![(Clause::fixed(key), Direction::Ascending)];
-        let (rows, total) = filter.page(conn, (select, table), order, Page::default(), read)?;
+        filter.and_list("product_id IN (?)", product_ids)?;
+        let order = vec![(Clause::fixed("product_id"), Direction::Ascending)];
+        let selection = (select, "products");
+        let (rows, total) = filter.page(conn, selection, order, Page::default(), read)?;
         if total > PAGE_MAX {
             return Err(Error::invalid("ask for the dates of fewer products"));
         }
-        dates.extend(rows);
+        dates.extend(rows.into_iter().filter_map(|(id, date)| Some((id, date?))));
     }
     Ok(dates)
 }
 
-fn read(row: &dyn Row) -> Result<(i64, Timestamp)> {
+fn read(row: &dyn Row) -> Result<(i64, Option<Timestamp>)> {
     Ok((row.get(0)?, row.get(1)?))
 }

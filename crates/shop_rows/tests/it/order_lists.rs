@@ -1,7 +1,7 @@
 //! Lists of orders: each filter, each order, all at once, sums, and the same on both engines.
 
-use db::Database;
 use db::filter::{Direction, Page};
+use db::{Conn, Database, text_index};
 use shop_rows::order::{
     self, CustomerSum, Order, OrderFilter, OrderItemRow, OrderKind, OrderRow, OrderSort,
 };
@@ -12,6 +12,7 @@ use crate::support::{TestDatabase, time};
 
 testkit::on_both_engines!(
     filters_choose,
+    searches_find_the_same_with_an_index,
     orders_sort,
     all_filters_at_once,
     refunds_of_many_orders,
@@ -123,6 +124,53 @@ fn filters_choose(database: &TestDatabase) {
         let described = format!("{filter:?}");
         let filter = OrderFilter { sort: OrderSort::Id, ..filter };
         assert_eq!(ids(&store, filter), expected, "{described}");
+    }
+}
+
+/// What is due, what is indexed, what changed since, and what is gone.
+fn searches_find_the_same_with_an_index(database: &TestDatabase) {
+    let store = filled(database);
+    let search = |text: &str| {
+        ids(&store, OrderFilter { search: Some(text.to_owned()), sort: OrderSort::Id, ..any() })
+    };
+    let tend = |limit: usize| {
+        let tend = move |conn: &mut dyn Conn| text_index::tend(conn, &order::TEXT_INDEX, limit);
+        store.write_blocking(tend).unwrap()
+    };
+    let is_due =
+        || store.read_blocking(|conn| text_index::is_due(conn, &order::TEXT_INDEX)).unwrap();
+    let expected: [(&str, &[i64]); 6] = [
+        ("zoë", &[1, 6]),
+        ("e berg", &[4]),
+        ("% off", &[2]),
+        ("f_er", &[2]),
+        ("100", &[]),
+        ("   4", &[4]),
+    ];
+    let check = || expected.iter().for_each(|(text, ids)| assert_eq!(search(text), *ids, "{text}"));
+    check();
+    // Some are indexed, then all.
+    tend(4);
+    check();
+    while tend(4) {}
+    assert!(!is_due());
+    check();
+    store
+        .write_blocking(|conn| {
+            let mut row = order::get(conn, 1)?.unwrap();
+            row.search = String::from("ada lake");
+            order::update(conn, &row)?;
+            row = order::get(conn, 6)?.unwrap();
+            row.status = String::from("failed");
+            order::update(conn, &row)?;
+            order::delete(conn, 4).map(drop)
+        })
+        .unwrap();
+    for _ in 0..2 {
+        assert_eq!(search("zoë"), [6]);
+        assert_eq!(search("lake"), [1]);
+        assert_eq!(search("berg"), Vec::<i64>::new());
+        while tend(1) {}
     }
 }
 

@@ -1,0 +1,161 @@
+//! Parts of texts found without reading all of them.
+//!
+//! A text is indexed by its runs of three letters. PostgreSQL does so by itself where its extension
+//! `pg_trgm` can be had. On SQLite a table of FTS5 has the runs, and a second table the rows whose
+//! text **is due**: triggers put them there within the transaction of the change, and [`tend`]
+//! indexes them some at a time, for that costs more than the change itself. A search looks at what
+//! the index finds and at what is due, and compares the texts of both: **it finds the same on both
+//! engines, at once, and whether or not anybody tends the index**.
+//!
+//! A migration declares one on a line of its own: `@text_index orders (order_id, search);`
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+
+use types::Result;
+
+use crate::filter::fold;
+use crate::{Conn, Engine, SITE};
+
+/// Runs of an index are as long.
+const RUN: usize = 3;
+/// More runs of one text do not leave much fewer rows.
+const RUNS_MAX: usize = 24;
+
+/// A column of a table with a site, whose texts are folded, and the column that numbers its rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TextIndex {
+    pub table: &'static str,
+    pub id: &'static str,
+    pub column: &'static str,
+}
+
+impl TextIndex {
+    /// What an index of runs is asked for to find a text; nothing if the text is too short for it,
+    /// or the engine sees to it by itself.
+    pub(crate) fn runs_of(engine: Engine, text: &str) -> Option<String> {
+        let letters: Vec<char> = fold(text).chars().collect();
+        let is_indexed = engine == Engine::Sqlite && !letters.contains(&'\0');
+        let runs: BTreeSet<String> =
+            letters.windows(RUN).take(RUNS_MAX).map(|run| run.iter().collect()).collect();
+        let runs: Vec<String> =
+            runs.iter().map(|run| format!("\"{}\"", run.replace('"', "\"\""))).collect();
+        (is_indexed && !runs.is_empty()).then(|| runs.join(" AND "))
+    }
+
+    /// The rows that may have a text, given where the runs stand among the parameters.
+    pub(crate) fn candidates(&self, runs: &str) -> String {
+        let Self { table, id, .. } = self;
+        format!(
+            "SELECT rowid FROM {table}_text WHERE {table}_text MATCH {runs}
+             UNION ALL SELECT {id} FROM {table}_text_due"
+        )
+    }
+}
+
+/// Brings the index up to date, for so many rows at most; returns whether there were any.
+pub fn tend(conn: &mut dyn Conn, index: &TextIndex, limit: usize) -> Result<bool> {
+    if conn.engine() == Engine::Postgres || !is_due(conn, index)? {
+        return Ok(false);
+    }
+    let TextIndex { table, id, column } = index;
+    let some = format!("SELECT {id} FROM {table}_text_due ORDER BY {id} LIMIT {limit}");
+    conn.script(&format!(
+        "DELETE FROM {table}_text WHERE rowid IN ({some});
+         INSERT INTO {table}_text (rowid, {column})
+           SELECT {id}, {column} FROM {table} WHERE site_id = {SITE} AND {id} IN ({some});
+         DELETE FROM {table}_text_due WHERE {id} IN ({some});"
+    ))?;
+    Ok(true)
+}
+
+/// Whether texts wait to be indexed.
+pub fn is_due(conn: &mut dyn Conn, index: &TextIndex) -> Result<bool> {
+    if conn.engine() == Engine::Postgres {
+        return Ok(false);
+    }
+    let mut is_due = false;
+    let text = format!("SELECT 1 FROM {}_text_due LIMIT 1", index.table);
+    conn.query_text(&text, &[], &mut |_| {
+        is_due = true;
+        Ok(())
+    })?;
+    Ok(is_due)
+}
+
+/// What the declaration on a line of a migration means to the engine; nothing if it is none.
+pub(crate) fn rendered(line: &str, engine: Engine) -> Option<String> {
+    let (table, columns) = line.strip_prefix("@text_index ")?.split_once(" (")?;
+    let (id, column) = columns.trim_end().strip_suffix(");")?.split_once(", ")?;
+    Some(match engine {
+        Engine::Sqlite => of_sqlite(table, id, column),
+        Engine::Postgres => of_postgres(table, column),
+    })
+}
+
+/// The extension belongs to the database, and its schemas share it: one makes it, the others wait.
+/// Who may not make extensions searches without the index.
+fn of_postgres(table: &str, column: &str) -> String {
+    format!(
+        "DO $$ BEGIN
+           PERFORM pg_advisory_xact_lock(hashtext('boardwalk pg_trgm'));
+           CREATE EXTENSION IF NOT EXISTS pg_trgm WITH SCHEMA public;
+           EXECUTE (SELECT format(
+             'CREATE INDEX {table}_by_text ON {table} USING gin ({column} %I.gin_trgm_ops)', nspname)
+             FROM pg_extension JOIN pg_namespace ON pg_namespace.oid = extnamespace
+             WHERE extname = 'pg_trgm');
+         EXCEPTION WHEN insufficient_privilege OR undefined_file OR feature_not_supported
+           OR invalid_schema_name THEN
+           RAISE NOTICE 'pg_trgm cannot be had: a search reads all of {table}';
+         END $$;"
+    )
+}
+
+fn of_sqlite(table: &str, id: &str, column: &str) -> String {
+    let mut text = format!(
+        "CREATE VIRTUAL TABLE {table}_text USING fts5(
+           {column}, content='', contentless_delete=1, detail=none,
+           tokenize='trigram case_sensitive 1');
+         CREATE TABLE {table}_text_due ({id} INTEGER NOT NULL PRIMARY KEY) STRICT;
+         INSERT INTO {table}_text_due SELECT {id} FROM {table};"
+    );
+    let changed = format!(" WHEN old.{column} IS NOT new.{column}");
+    for (event, row, condition) in
+        [("INSERT", "new", ""), ("UPDATE", "new", changed.as_str()), ("DELETE", "old", "")]
+    {
+        let _ = write!(
+            text,
+            "\nCREATE TRIGGER {table}_text_{event} AFTER {event} ON {table}{condition} BEGIN
+               INSERT INTO {table}_text_due VALUES ({row}.{id}) ON CONFLICT DO NOTHING;
+             END;"
+        );
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_is_looked_for_by_its_runs() {
+        let runs = |text| TextIndex::runs_of(Engine::Sqlite, text);
+        assert_eq!(runs("Ädam").as_deref(), Some(r#""dam" AND "äda""#));
+        assert_eq!(runs(r#"a"bc"#).as_deref(), Some(r#""""bc" AND "a""b""#));
+        assert_eq!(runs("aaaaaa").as_deref(), Some(r#""aaa""#));
+        assert_eq!(runs("ab"), None);
+        assert_eq!(runs("ab\0cd"), None);
+        assert_eq!(TextIndex::runs_of(Engine::Postgres, "abc"), None);
+        let long: String = ('\u{4e00}'..'\u{5e00}').collect();
+        assert_eq!(runs(&long).unwrap().matches(" AND ").count(), RUNS_MAX - 1);
+    }
+
+    #[test]
+    fn a_declaration_is_one_line() {
+        let line = "@text_index orders (order_id, search);";
+        let text = rendered(line, Engine::Sqlite).unwrap();
+        assert!(text.contains("AFTER UPDATE ON orders WHEN old.search"), "{text}");
+        assert!(rendered(line, Engine::Postgres).unwrap().contains("gin_trgm_ops"));
+        assert_eq!(rendered("CREATE TABLE orders (", Engine::Sqlite), None);
+    }
+}
