@@ -20,8 +20,8 @@ use crate::calendar::{Calendar, Range, Second};
 use crate::compat::Rule;
 use crate::facts::{Facts, OrderText, Snapshot};
 use crate::query::{
-    Answer, DateColumn, Filter, Group, Measure, OrderPage, OrderSort, Paging, Query, Scope, Span,
-    Subject, Table, When,
+    Answer, DateColumn, Filter, Group, IdSet, Measure, OrderPage, OrderSort, Paging, Query, Scope,
+    Span, Subject, Table, When,
 };
 use crate::settings::excluded_statuses;
 
@@ -269,6 +269,12 @@ impl QueryContext {
         self.note_left_out(&query);
         let filter = self.in_currency(Table::Orders, filter);
         self.snapshot.list_orders(&self.scope, (date, span), &filter, sort, paging)
+    }
+
+    /// The orders in the currency of the report that the refunds which pass are about.
+    pub fn refunded_orders(&self, (date, span): (DateColumn, Span), filter: &Filter) -> IdSet {
+        let filter = self.in_currency(Table::Orders, filter);
+        self.snapshot.refunded_orders(&self.scope, (date, span), &filter)
     }
 
     fn in_currency(&self, table: Table, filter: &Filter) -> Filter {

@@ -24,8 +24,7 @@ use crate::facts::{LineNumber, OrderNumber, OrderText};
 use crate::known;
 use crate::query::Measure::{self, Rows, Sum};
 use crate::query::{
-    Column, DateColumn, Filter, Group, Key, OrderSort, Paging, Per, Query, RowKind, Span, Table,
-    When,
+    Column, DateColumn, Filter, Group, Key, Per, Query, RowKind, Span, Table, When,
 };
 
 /// Orders of these statuses are sales.
@@ -203,9 +202,7 @@ fn sales_report(reports: &ReportContext, call: &mut Call<'_>, base: &str) -> Res
 /// What the orders came to that were paid back as a whole and have a refund of the span.
 fn refunded_entirely(context: &QueryContext, span: Span) -> SalesSum {
     let refunds = query(span, RowKind::Refund, &[REFUNDED]).filter;
-    let all = Paging { descending: false, offset: 0, limit: usize::MAX };
-    let refunds = context.list_orders((DateColumn::Created, span), &refunds, OrderSort::Id, all);
-    let orders = refunds.orders.iter().map(|refund| refund.parent_id).collect();
+    let orders = context.refunded_orders((DateColumn::Created, span), &refunds);
     let whole = query(Span::ALWAYS, RowKind::Order, &[REFUNDED]);
     let filter = whole.filter.clone().and(Filter::Orders(orders));
     SalesSum::of(context.answer(&Query { filter, ..whole }).totals(0))

@@ -237,9 +237,8 @@ impl Chunk {
             index: usize,
         ) -> Vec<[i64; COLUMNS]> {
             let place = i64::try_from(index).unwrap_or(i64::MAX);
-            let range = of.of_block(index / BLOCK_ROWS);
-            let own = range
-                .filter(|child| of.columns.first().is_some_and(|rows| rows.get(*child) == place));
+            let Some(rows) = of.columns.first() else { return Vec::new() };
+            let own = rows.run_of(place, of.of_block(index / BLOCK_ROWS));
             own.map(|child| of.columns.each_ref().map(|column| column.get(child))).collect()
         }
         Row {

@@ -6,6 +6,8 @@
 //! by blocks**: [`Column::decode`] widens a run of rows into a buffer that stays in the processor's
 //! nearest cache, and everything after it works on plain `i64`.
 
+use std::ops::Range;
+
 /// What stands for nothing in a column that may have nothing.
 pub(crate) const NOTHING: i64 = i64::MIN;
 
@@ -214,6 +216,22 @@ impl Column {
         self.decode(row, &mut one);
         let [value] = one;
         value
+    }
+
+    /// Where the value stands in these rows, in which values ascend.
+    pub(crate) fn run_of(&self, value: i64, mut rows: Range<usize>) -> Range<usize> {
+        let end = rows.end;
+        while !rows.is_empty() {
+            let middle = usize::midpoint(rows.start, rows.end);
+            if self.get(middle) < value {
+                rows.start = middle + 1;
+            } else {
+                rows.end = middle;
+            }
+        }
+        let start = rows.start;
+        let count = (start..end).take_while(|row| self.get(*row) == value).count();
+        start..start + count
     }
 
     /// Reads as many rows from `start` on as the buffer holds. Rows beyond the end are not touched.

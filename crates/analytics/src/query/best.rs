@@ -8,6 +8,7 @@ use super::plan::{Plan, date_bounds};
 use super::select::Block;
 use super::{DateColumn, Filter, IdSet, Query, Scope, Span, Table};
 use crate::facts::chunk::{Bounds, Chunk, order};
+use crate::facts::column::NOTHING;
 use crate::facts::{OrderFact, Snapshot};
 
 /// Rows that are kept beyond those that are wanted, before the worst are thrown away.
@@ -48,6 +49,31 @@ impl Snapshot {
         self.best(&Plan::new(self, scope, &query), OrderSort::Id, all)
     }
 
+    /// The orders that the refunds which pass are about.
+    pub fn refunded_orders(
+        &self,
+        scope: &Scope,
+        (date, span): (DateColumn, Span),
+        filter: &Filter,
+    ) -> IdSet {
+        let query = Query { filter: filter.clone(), ..Query::of(Table::Orders, date, span) };
+        let plan = Plan::new(self, scope, &query);
+        let (mut found, mut ids, mut distances) = (Vec::new(), Vec::new(), Vec::new());
+        for chunk in self.chunks.iter().filter(|chunk| !plan.skips(chunk)) {
+            for index in 0..chunk.blocks() {
+                let block = Block { facts: self, chunk, index };
+                let Some((passes, _)) = passing(&block, &plan) else { continue };
+                block.orders(order::ID, &mut ids);
+                block.orders(order::PARENT, &mut distances);
+                let rows = ids.iter().zip(&distances).zip(passes);
+                let refunds =
+                    rows.filter(|((_, distance), passes)| *passes && **distance != NOTHING);
+                found.extend(refunds.map(|((id, distance), _)| id.wrapping_sub(*distance)));
+            }
+        }
+        found.into_iter().collect()
+    }
+
     fn best(&self, plan: &Plan<'_>, sort: OrderSort, paging: Paging) -> Vec<OrderFact> {
         let mut best = Best::new(sort, paging);
         if paging.limit == 0 {
@@ -73,6 +99,25 @@ impl Snapshot {
         };
         best.page().into_iter().filter_map(row).collect()
     }
+}
+
+/// Which orders of the block pass, with their dates; nothing if none does.
+fn passing(block: &Block<'_>, plan: &Plan<'_>) -> Option<(Vec<bool>, Vec<i64>)> {
+    let mut passes = block.rows(&plan.filter.row);
+    if !passes.contains(&true) {
+        return None;
+    }
+    let (mut dates, mut other) = (Vec::new(), Vec::new());
+    block.dates(plan.date, &mut dates, &mut other);
+    if let Some(test) = &plan.filter.unit {
+        block.unit_rows(Table::Orders, &mut other);
+        let others = block.units(Table::Orders, &other, test);
+        passes.iter_mut().zip(others).for_each(|(passes, other)| *passes &= other);
+    }
+    for (passes, date) in passes.iter_mut().zip(&dates) {
+        *passes &= plan.from <= *date && *date < plan.until;
+    }
+    Some((passes, dates))
 }
 
 /// Where a row is, and what it is sorted by: whatever the direction, the least come first.
@@ -125,27 +170,18 @@ impl Best {
     }
 
     fn read(&mut self, chunk: usize, block: &Block<'_>, plan: &Plan<'_>) {
-        let mut passes = block.rows(&plan.filter.row);
-        if !passes.contains(&true) {
-            return;
-        }
-        let (mut dates, mut keys, mut ids) = (Vec::new(), Vec::new(), Vec::new());
-        block.dates(plan.date, &mut dates, &mut keys);
-        if let Some(test) = &plan.filter.unit {
-            block.unit_rows(Table::Orders, &mut keys);
-            let others = block.units(Table::Orders, &keys, test);
-            passes.iter_mut().zip(others).for_each(|(passes, other)| *passes &= other);
-        }
+        let Some((passes, dates)) = passing(block, plan) else { return };
+        let (mut keys, mut ids) = (Vec::new(), Vec::new());
         block.orders(order::ID, &mut ids);
         match self.sort {
-            OrderSort::Date => keys.clone_from(&dates),
+            OrderSort::Date => keys = dates,
             OrderSort::Number(number) => block.orders(order::number(number), &mut keys),
             OrderSort::Id => keys.clone_from(&ids),
         }
-        let rows = dates.iter().zip(passes).zip(keys.iter().zip(&ids)).enumerate();
-        for (row, ((date, passes), (key, order_id))) in rows {
+        for (row, (passes, (key, order_id))) in passes.iter().zip(keys.iter().zip(&ids)).enumerate()
+        {
             let key = self.ranked(*key);
-            if passes && plan.from <= *date && *date < plan.until && !self.is_beyond(key) {
+            if *passes && !self.is_beyond(key) {
                 let (order_id, row) = (self.ranked(*order_id), block.start() + row);
                 self.kept.push(Entry { key, order_id, chunk, row });
             }

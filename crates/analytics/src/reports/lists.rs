@@ -96,6 +96,9 @@ impl Rank {
 
 /// A text without the case and the marks of its letters.
 pub fn plain(text: &str) -> String {
+    if text.is_ascii() {
+        return text.to_ascii_lowercase();
+    }
     let apart = icu_normalizer::DecomposingNormalizerBorrowed::new_nfd().normalize(text);
     fold(&apart.chars().filter(|letter| !is_mark(*letter)).collect::<String>())
 }

@@ -6,6 +6,7 @@ pub mod args;
 pub mod averages;
 mod filter;
 
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use contract::rest::{Links, Reply, Schema, Stop};
@@ -23,7 +24,7 @@ use crate::compat::Beyond;
 use crate::context::{QueryContext, ReportContext, bound, seconds, span};
 use crate::facts::OrderNumber;
 use crate::query::{
-    Answer, Column as Of, DateColumn, Group, Key, Measure, Per, Query, Span, Table, When,
+    Answer, Column as Of, DateColumn, Filter, Group, Key, Measure, Per, Query, Span, Table, When,
 };
 use crate::reports::filters;
 
@@ -165,15 +166,13 @@ fn shown(
             ..CustomerLookupFilter::default()
         };
         let (rows, total) = customer_lookup::list(call.conn()?, &wanted)?;
-        let shown = rows.into_iter().map(|row| selection.with_sums(row)).collect();
-        return Ok((shown, usize::try_from(total).unwrap_or_default()));
+        return Ok((selection.only(rows), usize::try_from(total).unwrap_or_default()));
     }
     if let Some(best) = selection.best_of_everybody(&by, descending, offset.saturating_add(limit)) {
         let page: Vec<i64> = best.into_iter().skip(offset).take(limit).collect();
         let place =
             |customer: &Customer| page.iter().position(|id| *id == customer.row.customer_id);
-        let mut shown: Vec<Customer> =
-            rows_of(call, &page)?.into_iter().map(|row| selection.with_sums(row)).collect();
+        let mut shown = selection.all(rows_of(call, &page)?);
         shown.sort_by_key(place);
         return Ok((shown, count_all(call)?));
     }
@@ -192,18 +191,22 @@ pub fn best(
     (skip, count): (usize, usize),
 ) -> Result<Vec<Customer>, Stop> {
     let selection = CustomerQuery::of(call, context, "customers");
-    if selection.must_have_bought && selection.filter.is_empty() {
-        let mut buyers = selection.buyers();
+    let mut buyers = selection.buyers();
+    if !selection.must_have_bought {
+        // Who spent nothing ties with those who never bought.
+        buyers.retain(|(_, sums)| sums.spend > 0);
+    }
+    let end = skip.saturating_add(count);
+    let is_enough = selection.must_have_bought || buyers.len() >= end;
+    if selection.filter.is_empty() && is_enough {
         let place = |spend: i64, id: i64| (std::cmp::Reverse(spend), id);
-        let end = skip.saturating_add(count);
         if end < buyers.len() {
             buyers.select_nth_unstable_by_key(end, |(id, sums)| place(sums.spend, *id));
             buyers.truncate(end);
         }
         buyers.sort_by_key(|(id, sums)| place(sums.spend, *id));
         let ids: Vec<i64> = buyers.into_iter().skip(skip).map(|(id, _)| id).collect();
-        let mut best: Vec<Customer> =
-            rows_of(call, &ids)?.into_iter().map(|row| selection.with_sums(row)).collect();
+        let mut best = selection.all(rows_of(call, &ids)?);
         best.sort_by_key(|Customer { sums, row }| place(sums.spend, row.customer_id));
         return Ok(best);
     }
@@ -222,17 +225,20 @@ fn count_all(call: &mut Call<'_>) -> Result<usize, Stop> {
     Ok(usize::try_from(total).unwrap_or_default())
 }
 
-/// Which customers a request asks for, with what everybody bought.
-struct CustomerQuery {
+/// Which customers a request asks for, with what they bought.
+struct CustomerQuery<'a> {
+    context: &'a QueryContext,
+    /// What everybody bought.
+    query: Query,
+    answer: OnceCell<Answer>,
     filter: filter::Filter,
     /// Only these, whatever else is asked for.
     chosen: Option<Vec<i64>>,
     must_have_bought: bool,
-    answer: Answer,
 }
 
-impl CustomerQuery {
-    fn of(call: &Call<'_>, context: &QueryContext, ids: &str) -> Self {
+impl<'a> CustomerQuery<'a> {
+    fn of(call: &Call<'_>, context: &'a QueryContext, ids: &str) -> Self {
         let range = requested_range(call);
         let query = Query {
             filter: context.counted(),
@@ -247,8 +253,24 @@ impl CustomerQuery {
             chosen: chosen.map(|chosen| chosen.ids().to_vec()),
             // Who is bound to some sales sees those who bought there.
             must_have_bought: range.is_some() || context.is_bound(),
-            answer: context.answer(&query),
+            context,
+            query,
+            answer: OnceCell::new(),
         }
+    }
+
+    /// Asked for once it is needed: single customers are too many to be kept.
+    fn answer(&self) -> &Answer {
+        self.answer.get_or_init(|| self.context.answer(&self.query))
+    }
+
+    /// These customers with what they bought; what others did is not read.
+    fn only(&self, rows: Vec<CustomerLookupRow>) -> Vec<Customer> {
+        let ids = rows.iter().map(|row| row.customer_id).collect();
+        let filter = self.query.filter.clone().and(Filter::Customers(ids));
+        let answer = self.context.answer(&Query { filter, ..self.query.clone() });
+        let sums = |id: i64| Sums::of(answer.get(0, &Key::Id(id)).unwrap_or_default());
+        rows.into_iter().map(|row| Customer { sums: sums(row.customer_id), row }).collect()
     }
 
     fn is_everybody(&self) -> bool {
@@ -256,16 +278,20 @@ impl CustomerQuery {
     }
 
     fn sums(&self, customer_id: i64) -> Sums {
-        Sums::of(self.answer.get(0, &Key::Id(customer_id)).unwrap_or_default())
+        Sums::of(self.answer().get(0, &Key::Id(customer_id)).unwrap_or_default())
     }
 
     fn with_sums(&self, row: CustomerLookupRow) -> Customer {
         Customer { sums: self.sums(row.customer_id), row }
     }
 
+    fn all(&self, rows: Vec<CustomerLookupRow>) -> Vec<Customer> {
+        rows.into_iter().map(|row| self.with_sums(row)).collect()
+    }
+
     /// The numbers of those who bought something, with what they bought.
     fn buyers(&self) -> Vec<(i64, Sums)> {
-        let buyers = self.answer.rows().filter_map(|found| match found.key {
+        let buyers = self.answer().rows().filter_map(|found| match found.key {
             Key::Id(id) if *id > 0 => Some((*id, Sums::of(found.values))),
             _ => None,
         });
@@ -309,15 +335,17 @@ impl CustomerQuery {
             }
             None => None,
         };
-        let rows = match candidates.filter(|candidates| candidates.len() <= CANDIDATES_MAX) {
-            Some(candidates) => rows_of(call, &candidates)?,
-            None => all_rows(call)?,
+        let customers = match candidates.filter(|candidates| candidates.len() <= CANDIDATES_MAX) {
+            Some(candidates) if self.answer.get().is_none() => {
+                self.only(rows_of(call, &candidates)?)
+            }
+            Some(candidates) => self.all(rows_of(call, &candidates)?),
+            None => self.all(all_rows(call)?),
         };
-        let customers = rows.into_iter().map(|row| self.with_sums(row));
         let is_wanted = |customer: &Customer| {
             (!self.must_have_bought || customer.sums.rows > 0) && self.filter.passes(customer)
         };
-        Ok(customers.filter(is_wanted).collect())
+        Ok(customers.into_iter().filter(is_wanted).collect())
     }
 }
 
