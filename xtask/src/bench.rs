@@ -20,7 +20,7 @@ pub(crate) struct Options {
     /// Measure on this engine only: sqlite or postgres
     #[arg(long, value_name = "ENGINE")]
     engine: Option<String>,
-    /// Of the REST interface, measure only the requests whose names contain this
+    /// Of `rest` and `growth`, measure only the requests whose names or paths contain this
     #[arg(long, value_name = "TEXT")]
     case: Option<String>,
 }
@@ -37,6 +37,8 @@ enum Subject {
     Greedy,
     /// A buyer's requests to the Store API, in shops of growing size
     Storefront,
+    /// Every read of both interfaces, in shops of growing size: what costs more as data grow
+    Growth,
     /// Questions to the facts of reports, beside plain loops and DuckDB
     Reports,
 }
@@ -48,6 +50,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         Subject::Import => "import",
         Subject::Greedy => "greedy",
         Subject::Storefront => "storefront",
+        Subject::Growth => "growth",
         Subject::Reports => return crate::reports::run(options.quick),
     };
     Tool::Postgres.ensure()?;

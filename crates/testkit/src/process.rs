@@ -44,13 +44,23 @@ impl Server {
     }
 
     /// As [`Server::start`], for a command that needs more than arguments.
-    pub fn start_command(mut command: Command, environments: &[&str]) -> Result<Self> {
+    pub fn start_command(command: Command, environments: &[&str]) -> Result<Self> {
+        Self::start_within(command, environments, READY_TIMEOUT)
+    }
+
+    /// As [`Server::start_command`], for a server that may take long, such as one that makes its
+    /// data first.
+    pub fn start_within(
+        mut command: Command,
+        environments: &[&str],
+        limit: Duration,
+    ) -> Result<Self> {
         let stderr = NamedTempFile::new().context("cannot create a file for standard error")?;
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(stderr.reopen()?);
         let mut child = command.spawn().with_context(|| format!("cannot start {command:?}"))?;
         let stdout = child.stdout.take().context("the child has a standard output")?;
         let mut server = Self { child, urls: BTreeMap::new(), before_ready: Vec::new(), stderr };
-        server.wait_until_ready(&lines_of(stdout), environments)?;
+        server.wait_until_ready(&lines_of(stdout), environments, limit)?;
         Ok(server)
     }
 
@@ -108,14 +118,19 @@ impl Server {
         Ok(())
     }
 
-    fn wait_until_ready(&mut self, lines: &Receiver<String>, environments: &[&str]) -> Result<()> {
-        let deadline = Instant::now() + READY_TIMEOUT;
+    fn wait_until_ready(
+        &mut self,
+        lines: &Receiver<String>,
+        environments: &[&str],
+        limit: Duration,
+    ) -> Result<()> {
+        let deadline = Instant::now() + limit;
         while !environments.iter().all(|name| self.urls.contains_key(*name)) {
             let left = deadline.saturating_duration_since(Instant::now());
             let Ok(line) = lines.recv_timeout(left) else {
                 let state = match wait(&mut self.child, Duration::from_millis(200))? {
                     Some(status) => format!("the server exited ({status}) before it was ready"),
-                    None => format!("the server was not ready within {READY_TIMEOUT:?}"),
+                    None => format!("the server was not ready within {limit:?}"),
                 };
                 bail!("{state}; it wrote:\n{}", self.stderr());
             };

@@ -8,7 +8,7 @@
 //! the measuring went well. The REST interface is measured in [`rest`], beside a bare server;
 //! the import of orders in [`import`], beside a bare loop that inserts the same rows; what others
 //! wait for beside a greedy caller in [`greedy`]; a buyer's requests in [`storefront`], in shops of
-//! growing size.
+//! growing size; and how the cost of every read grows with the data in [`growth`].
 
 #![expect(
     clippy::print_stdout,
@@ -18,6 +18,7 @@
 
 mod bare;
 mod greedy;
+mod growth;
 mod import;
 mod load;
 mod measure;
@@ -56,7 +57,7 @@ struct Options {
     /// Measure on this engine only
     #[arg(long, value_enum)]
     engine: Option<Engine>,
-    /// Of the REST interface, only the requests whose names contain this
+    /// Only the requests whose names, or paths, contain this
     #[arg(long, value_name = "TEXT")]
     case: Option<String>,
     /// Cargo says this to every benchmark
@@ -71,6 +72,7 @@ enum Subject {
     Import,
     Greedy,
     Storefront,
+    Growth,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -140,6 +142,7 @@ fn run(options: &Options) -> Result<()> {
         Subject::Import => import::run(options, program, output),
         Subject::Greedy => greedy::run(options, program, output),
         Subject::Storefront => storefront::run(options, program, output),
+        Subject::Growth => growth::run(options, program, output),
     }
 }
 

@@ -26,17 +26,40 @@ pub(crate) fn parent_of(pid: u32) -> Result<u32> {
 pub(crate) fn time_of_family(pid: u32) -> Result<Duration> {
     let parent = Stat::read(&pid.to_string())?;
     let mut total = parent.time + parent.ended_children;
-    for entry in fs::read_dir("/proc")?.flatten() {
-        let name = entry.file_name();
-        let Some(name) = name.to_str().filter(|name| name.parse::<u32>().is_ok()) else { continue };
+    for child in children_of(pid)? {
         // A process may end while we look; the parent then has its time.
-        if let Ok(child) = Stat::read(name)
-            && child.parent == pid
-        {
-            total += child.time;
-        }
+        total += Stat::read(&child.to_string()).map(|stat| stat.time).unwrap_or_default();
     }
     Ok(total)
+}
+
+/// Processor time of a process so far, to the nanosecond. Threads that have ended are left out.
+pub(crate) fn exact_time_of(pid: u32) -> Result<Duration> {
+    let mut total = Duration::ZERO;
+    for task in fs::read_dir(format!("/proc/{pid}/task"))?.flatten() {
+        // A thread may end while we look.
+        let Ok(text) = fs::read_to_string(task.path().join("schedstat")) else { continue };
+        let first = text.split_whitespace().next().context("an empty schedstat")?;
+        total += Duration::from_nanos(first.parse()?);
+    }
+    Ok(total)
+}
+
+/// Of a process and of its children, to the nanosecond.
+pub(crate) fn exact_time_of_family(pid: u32) -> Result<Duration> {
+    let mut total = exact_time_of(pid)?;
+    for child in children_of(pid)? {
+        total += exact_time_of(child).unwrap_or_default();
+    }
+    Ok(total)
+}
+
+fn children_of(pid: u32) -> Result<Vec<u32>> {
+    let entries = fs::read_dir("/proc")?.flatten();
+    let processes = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
+    let is_child =
+        |process: &u32| Stat::read(&process.to_string()).is_ok_and(|stat| stat.parent == pid);
+    Ok(processes.filter(is_child).collect())
 }
 
 struct Stat {

@@ -1,0 +1,90 @@
+//! How reads grow, as a table and as JSON.
+
+use std::path::Path;
+
+use anyhow::Result;
+use serde_json::{Value, json};
+
+use super::{Sample, Samples, Size};
+use crate::Engine;
+use crate::report::{machine, write_document};
+use crate::statistics::float;
+
+/// What costs less than this in the largest shop is cheap, however it grows: in milliseconds.
+const CHEAP_MS: f64 = 5.0;
+/// Below this the machine's own work is measured.
+const LEAST_MS: f64 = 0.5;
+/// The power of the size by which the cost may grow. A cost that is proportional has 1.
+const POWER_MAX: f64 = 0.2;
+
+/// Reads that may grow, by how their paths begin, with the reason.
+const MAY_GROW: &[(&str, &str)] = &[
+    ("/wp-json/wc/v3/orders?search=", "a search reads the text of every order"),
+    ("/wp-json/wc-analytics/customers?search=", "a search reads the names of all customers"),
+    ("/wp-json/wc-analytics/customers?orderby=name", "sorted without an index"),
+    (
+        "/wp-json/wc-admin/launch-your-store/woopayments/test-orders/count",
+        "asked once, before a shop opens",
+    ),
+];
+
+/// Prints what grows, the steepest first, and returns what should not.
+pub(super) fn print(engine: Engine, samples: &Samples) -> Vec<String> {
+    let mut rows: Vec<(f64, &str, String)> = Vec::new();
+    let mut faults = Vec::new();
+    let mut count = 0;
+    for (path, by_size) in samples {
+        let Some(power) = power(by_size.iter()) else { continue };
+        count += 1;
+        let largest = by_size.values().last().map_or(0.0, |sample| sample.processor_ms);
+        if power <= POWER_MAX || largest <= CHEAP_MS {
+            continue;
+        }
+        let costs = by_size.values().map(|sample| format!("{:.1}", sample.processor_ms));
+        let costs = costs.collect::<Vec<_>>().join(" | ");
+        let reason = MAY_GROW.iter().find(|(start, _)| path.starts_with(start));
+        let verdict = reason.map_or("GROWS", |(_, reason)| reason);
+        if reason.is_none() {
+            faults.push(format!("{}: {path} ({costs} ms)", engine.name()));
+        }
+        rows.push((power, path, format!("{costs} | {power:.2} | {verdict}")));
+    }
+    rows.sort_by(|one, other| other.0.total_cmp(&one.0));
+    println!("\n{}: {count} reads, {} of which grow.\n", engine.name(), rows.len());
+    for (_, path, rest) in rows {
+        println!("| `{path}` | {rest} |");
+    }
+    faults
+}
+
+/// The power of the size by which the cost grows between the smallest and the largest.
+fn power<'a>(by_size: impl Iterator<Item = (&'a Size, &'a Sample)>) -> Option<f64> {
+    let served: Vec<(&Size, &Sample)> = by_size.filter(|(_, sample)| sample.status < 400).collect();
+    let (first, last) = (served.first()?, served.last()?);
+    if first.0 == last.0 {
+        return None;
+    }
+    let cost = last.1.processor_ms.max(LEAST_MS) / first.1.processor_ms.max(LEAST_MS);
+    Some(cost.ln() / (float(last.0.orders) / float(first.0.orders)).ln())
+}
+
+pub(super) fn write_json(measured: &[(Engine, Samples)], path: &Path) -> Result<()> {
+    let of_path = |(path, by_size): (&String, &std::collections::BTreeMap<Size, Sample>)| {
+        let sizes = by_size.iter().map(|(size, sample)| {
+            json!({
+                "orders": size.orders, "merchants": size.merchants, "status": sample.status,
+                "processor_ms": sample.processor_ms,
+            })
+        });
+        json!({
+            "path": path, "power": power(by_size.iter()),
+            "sizes": sizes.collect::<Vec<Value>>(),
+        })
+    };
+    let engines = measured.iter().map(|(engine, samples)| {
+        let paths: Vec<Value> = samples.iter().map(of_path).collect();
+        json!({ "engine": engine.name(), "paths": paths })
+    });
+    let engines: Vec<Value> = engines.collect();
+    write_document(&json!({ "machine": machine(), "engines": engines }), path)
+}
