@@ -54,6 +54,12 @@ export class Editing<T> {
     return rest(`${this.source.list}/${this.source.id()}`);
   }
 
+  /** Whether something is not as it was. */
+  get isChanged(): boolean {
+    const found = this.loaded.value?.found;
+    return found !== undefined && Object.keys(changed(this.values, found)).length > 0;
+  }
+
   async save(): Promise<string> {
     if (this.isNew) {
       const made = await write<{ id: number }>('POST', rest(this.source.list), given(this.values));

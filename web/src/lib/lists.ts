@@ -2,6 +2,7 @@
 // a list becomes.
 import type { Source as Lookup } from './analytics/filters';
 import { getPage, rest, type Query } from './api';
+import type { Field } from './fields';
 import { get as getOnboarding, goesOn, type Listed } from './iso.svelte';
 
 export interface Column<T> {
@@ -42,8 +43,10 @@ export interface BulkAction {
   /** What has consequences says so first. */
   consequence?: string;
   isDanger?: boolean;
+  /** What has to be known first. */
+  fields?: () => Promise<Field[]>;
   /** What is said afterwards. */
-  run: (ids: number[]) => Promise<string>;
+  run: (ids: number[], values: Record<string, unknown>) => Promise<string>;
 }
 
 export interface Part<T> {

@@ -11,7 +11,7 @@ const PIXEL = Buffer.from(
 );
 const RUN = Date.now().toString(36);
 const file = (name, buffer = PIXEL) => ({ name, mimeType: 'image/png', buffer });
-const upload = (page, ...files) => page.locator('input[type=file]').setInputFiles(files);
+const upload = (page, ...files) => page.getByLabel('Upload files').setInputFiles(files);
 const inLibrary = (page, name) => page.getByRole('button', { name, exact: true });
 
 describe('the media library', () => {

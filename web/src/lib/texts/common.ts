@@ -17,6 +17,7 @@ export const common = {
   home: 'Overview',
   search: 'Search',
   more: 'Show more',
+  createNamed: (name: string) => `Create “${name}”`,
   unreachable: 'Cannot reach the server. Is it running?',
   status: (status: number) => `Status ${status}`,
   states: {

@@ -189,7 +189,10 @@ export const store = {
       products === 1 ? '1 product updated' : `${products} products updated`,
     trashedMany: (products: number) =>
       products === 1 ? '1 product moved to trash' : `${products} products moved to trash`,
-    variations: 'Variations',
+    restoredMany: (products: number) =>
+      products === 1 ? '1 product restored' : `${products} products restored`,
+    removedMany: (products: number) =>
+      products === 1 ? '1 product deleted' : `${products} products deleted`,
     visit: 'View in store',
     stock: {
       instock: 'In stock',

@@ -34,10 +34,28 @@ export const netTotal = (order: Order): number =>
 
 export type Address = With<Order['shipping'], { email?: string | null; phone?: string }>;
 export type OrderNote = With<generated.OrderNote, { date_created: string }>;
+/** An attribute of a product: one of the shop when it has an id. */
+export interface Attribute {
+  id: number;
+  name: string;
+  position: number;
+  visible: boolean;
+  variation: boolean;
+  options: string[];
+}
 export type Product = With<
   generated.Product,
-  { date_created: string | null; stock_quantity: number | null }
+  {
+    date_created: string | null;
+    stock_quantity: number | null;
+    attributes: Attribute[];
+    meta_data: { key: string; value: unknown }[];
+  }
 >;
+
+/** The status in which a product left for the trash. */
+export const statusBefore = (product: Product): string =>
+  String(product.meta_data.find(({ key }) => key === '_wp_trash_meta_status')?.value ?? 'draft');
 export type Variation = With<generated.Variation, { stock_quantity: number | null }>;
 export type Coupon = With<
   generated.Coupon,
