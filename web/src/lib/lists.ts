@@ -25,6 +25,22 @@ export interface Column<T> {
   orderby?: string;
 }
 
+/** A column that people can choose to see. */
+export interface Choosable {
+  key: string;
+  label: string;
+  isExtra?: boolean;
+}
+
+/** Those of the columns that are shown: the chosen ones if some were, the first one always. */
+export const shownColumns = <T extends Choosable>(
+  columns: readonly T[],
+  chosen: readonly string[] | undefined,
+): T[] =>
+  columns.filter(
+    (column, index) => index === 0 || (chosen ? chosen.includes(column.key) : !column.isExtra),
+  );
+
 export interface Filter {
   /** In the address. */
   name: string;

@@ -1,7 +1,8 @@
 // Analytics: addresses that can be shared, filters, segments, sorting, and news.
 import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
 import { describe, test } from 'node:test';
-import { becomes, call, open, settled, walk } from '../support.mjs';
+import { becomes, call, isFitForEverybody, open, settled, walk } from '../support.mjs';
 
 describe('analytics', () => {
   test('a range, a filter and a measure live in the address', () =>
@@ -117,12 +118,83 @@ describe('analytics', () => {
       assert.equal(await page.getAttribute('th[aria-sort]', 'aria-sort'), 'descending');
     }));
 
-  test('a report is exported as a file', () =>
+  test('a report is exported as a file, sorted as it is shown and named by its days', () =>
     walk(async (page) => {
       await open(page, '/analytics/products?period=year');
+      await page.getByRole('button', { name: 'Product', exact: true }).click();
+      await page.getByRole('button', { name: /^Product ↓/ }).click();
+      await settled(page);
+      assert.match(page.url(), /order=asc/);
       const waiting = page.waitForEvent('download');
       await page.getByRole('button', { name: /Export/ }).click();
-      assert.match((await waiting).suggestedFilename(), /products.*\.csv/);
+      const download = await waiting;
+      const year = new Date().getUTCFullYear();
+      assert.match(
+        download.suggestedFilename(),
+        new RegExp(`^products-${year}-01-01-to-${year}-\\d\\d-\\d\\d\\.csv$`),
+      );
+      const [, ...lines] = (await readFile(await download.path(), 'utf8')).trim().split('\n');
+      const names = lines.map((line) =>
+        line
+          .replace(/^"|["'].*$/g, '')
+          .split(',')[0]
+          .toLowerCase(),
+      );
+      const rows = page.getByRole('region', { name: 'Rows' });
+      const shown = await rows.locator('td:first-child').allTextContents();
+      assert.deepEqual(
+        names.slice(0, 5),
+        shown.slice(0, 5).map((name) => name.trim().split(',')[0].toLowerCase()),
+      );
+    }));
+
+  test('the best-selling category of last quarter stands beside its figures of the year before', () =>
+    walk(async (page) => {
+      await open(page, '/analytics/categories');
+      await page.getByLabel(/^Period/).selectOption('last_quarter');
+      await page.getByLabel('Compare with').selectOption('previous_year');
+      await page.getByRole('button', { name: 'Net sales', exact: true }).last().click();
+      await page.waitForURL(/orderby=net_revenue/);
+      await settled(page);
+      const rows = page.getByRole('region', { name: 'Rows' }).locator('tbody tr');
+      const best = rows.first();
+      assert.match(await best.textContent(), /[+−]?\d+%\s*from \$[\d,.]+/);
+      // What is shown as before is what that quarter says by itself.
+      const [name] = await best.locator('td').allTextContents();
+      const shown = (await best.locator('td').nth(2).textContent()).match(/from \$([\d,.]+)/)[1];
+      const now = new Date();
+      const quarter = Math.floor(now.getUTCMonth() / 3) * 3;
+      const day = (year, month, date) =>
+        new Date(Date.UTC(year, month, date)).toISOString().slice(0, 10);
+      const year = now.getUTCFullYear() - 1;
+      const [from, until] = [day(year, quarter - 3, 1), day(year, quarter, 0)];
+      await open(
+        page,
+        `/analytics/categories?period=custom&from=${from}&until=${until}&compare=none`,
+      );
+      const then = rows.filter({ hasText: name.trim() }).first();
+      assert.match(await then.textContent(), new RegExp(`\\$${shown.replace('.', '\\.')}`));
+    }));
+
+  test('columns of a report are chosen, and stay so', () =>
+    walk(async (page) => {
+      await open(page, '/analytics/categories?period=year');
+      const head = page.getByRole('columnheader', { name: 'Products' });
+      await head.waitFor();
+      const choose = async () => {
+        await page.getByRole('button', { name: 'Columns' }).click();
+        const kept = page.waitForResponse((answer) => answer.request().method() === 'POST');
+        await page.getByRole('group', { name: 'Columns' }).getByLabel('Products').click();
+        await kept;
+      };
+      await choose();
+      await head.waitFor({ state: 'detached' });
+      await isFitForEverybody(page, 'columns of a report');
+      await open(page, '/analytics/categories?period=year');
+      await page.getByRole('columnheader', { name: 'Net sales' }).waitFor();
+      await becomes(() => head.count(), 0);
+      await choose();
+      await head.waitFor();
     }));
 
   test('a new order shows without loading the page again', () =>

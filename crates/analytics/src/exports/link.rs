@@ -20,6 +20,8 @@ const PATH: &str = "/wp-admin/";
 const ACTION: &str = "woocommerce_admin_download_report_csv";
 /// Between the name of the report and that of the export.
 const MIDDLE: &str = "-report-export-";
+/// Characters of a day, such as 2026-03-31, with which a moment begins.
+const DAY_LENGTH: usize = 10;
 const START: &str = "wc-";
 const PURPOSE: &str = "report export";
 const MEDIA_TYPE: &str = "text/csv; charset=utf-8";
@@ -39,6 +41,24 @@ fn token(site: &Site, report: &str, export_id: &str) -> String {
 pub(super) fn hex(bytes: &[u8]) -> String {
     let digit = |half: u8| char::from_digit(u32::from(half), 16).unwrap_or_default();
     bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
+}
+
+/// What a file is called: its report and the days in it, or the day on which it was asked for.
+fn file_name(ordered: &ExportRequest, asked: Timestamp) -> String {
+    let day = |name: &str| {
+        let text = ordered.args.get(name).and_then(Value::as_str)?.get(..DAY_LENGTH)?;
+        text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-').then_some(text)
+    };
+    let report = &ordered.report;
+    match (day("after"), day("before")) {
+        (Some(from), Some(until)) => format!("{report}-{from}-to-{until}.csv"),
+        (Some(from), None) => format!("{report}-from-{from}.csv"),
+        (None, Some(until)) => format!("{report}-to-{until}.csv"),
+        (None, None) => {
+            let asked = asked.to_string();
+            format!("{report}-{}.csv", asked.get(..DAY_LENGTH).unwrap_or_default())
+        }
+    }
 }
 
 /// The job of an export that can be asked for.
@@ -81,14 +101,14 @@ impl FileSource for ExportFiles {
         if text("action") != ACTION || given != right || Export::named(report).is_none() {
             return Ok(None);
         }
-        let Some((job, _)) = find(conn, (report, export_id), now)? else { return Ok(None) };
+        let Some((job, ordered)) = find(conn, (report, export_id), now)? else { return Ok(None) };
         let written: Option<WrittenFile> =
             job.result.as_deref().and_then(|text| serde_json::from_str(text).ok());
         let Some(written) = written.filter(|_| job.state == JobState::Done) else {
             return Ok(None);
         };
         Ok(Some(FileFound {
-            name: format!("{START}{report}{MIDDLE}{export_id}.csv"),
+            name: file_name(&ordered, job.created),
             media_type: MEDIA_TYPE,
             key: export_id.to_owned(),
             parts: written.parts,

@@ -145,7 +145,7 @@ fn a_link_leads_to_the_file_and_is_sent_by_mail() {
     let path = desk.exported("products", &args, true);
     let file = desk.download(&path);
     let name = file.header("content-disposition").unwrap();
-    assert!(name.starts_with("attachment; filename=\"wc-products-report-export-"), "{name}");
+    assert_eq!(name, "attachment; filename=\"products-from-2025-09-01.csv\"");
     assert_eq!(file.header("content-type").as_deref(), Some("text/csv; charset=utf-8"));
     assert_eq!(file.header("content-length").unwrap(), file.body.len().to_string());
     assert_eq!(desk.download(&path).body, file.body, "it can be downloaded again");

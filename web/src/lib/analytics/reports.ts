@@ -46,6 +46,8 @@ interface Declaration {
   orderby?: string;
   order?: 'asc' | 'desc';
   hasDetails?: boolean;
+  /** What a row is about, and the parameter that asks for some of them: rows of two ranges are compared. */
+  rowId?: { key: string; param: string };
 }
 
 export interface Report extends Declaration {
@@ -123,6 +125,7 @@ const DECLARED: readonly Declaration[] = [
   {
     id: 'products',
     list: 'products',
+    rowId: { key: 'product_id', param: 'products' },
     isDated: true,
     stats: 'products/stats',
     hasDetails: true,
@@ -150,6 +153,7 @@ const DECLARED: readonly Declaration[] = [
   {
     id: 'variations',
     list: 'variations',
+    rowId: { key: 'variation_id', param: 'variations' },
     isDated: true,
     stats: 'variations/stats',
     hasDetails: true,
@@ -175,6 +179,7 @@ const DECLARED: readonly Declaration[] = [
   {
     id: 'categories',
     list: 'categories',
+    rowId: { key: 'category_id', param: 'categories' },
     isDated: true,
     stats: 'products/stats',
     hasDetails: true,
@@ -195,6 +200,7 @@ const DECLARED: readonly Declaration[] = [
   {
     id: 'coupons',
     list: 'coupons',
+    rowId: { key: 'coupon_id', param: 'coupons' },
     isDated: true,
     stats: 'coupons/stats',
     hasDetails: true,
@@ -226,6 +232,7 @@ const DECLARED: readonly Declaration[] = [
   {
     id: 'taxes',
     list: 'taxes',
+    rowId: { key: 'tax_rate_id', param: 'taxes' },
     isDated: true,
     stats: 'taxes/stats',
     orderby: 'total_tax',
@@ -334,6 +341,10 @@ export const REPORTS: readonly Report[] = DECLARED.map((one) => {
 
 export const report = (id: string): Report | undefined =>
   REPORTS.find((candidate) => candidate.id === id);
+
+/** Figures can be compared; rates and texts cannot. */
+export const isComparable = (column: Column): boolean =>
+  ['money', 'count', 'average'].includes(column.kind);
 
 export function cell(row: Row, column: Column): unknown {
   return column.at ? column.at(row) : row[column.key];

@@ -71,6 +71,7 @@ export const analytics = {
   noData: 'No data for this period',
   segment: 'Split by',
   noSegment: 'none',
+  otherParts: 'Other',
   segments: {
     product: 'product',
     category: 'category',
