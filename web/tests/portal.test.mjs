@@ -21,6 +21,7 @@ await import('./walks/environments.mjs');
 await import('./walks/analytics.mjs');
 await import('./walks/store.mjs');
 await import('./walks/products.mjs');
+await import('./walks/settings.mjs');
 await import('./walks/lists.mjs');
 await import('./walks/customers.mjs');
 await import('./walks/everywhere.mjs');
