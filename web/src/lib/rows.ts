@@ -26,13 +26,79 @@ export const fileOf = (file: RowsFile, rows: readonly string[]): Blob =>
     type: file.type,
   });
 
+const quoted = (cell: string): string =>
+  /[",\n\r]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell;
+const recordOf = (line: readonly string[]): string => line.map(quoted).join(',');
+
 /** One row as a file of CSV. */
-export function csvOf(row: Record<string, string>): string {
-  const quoted = (cell: string): string =>
-    /[",\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell;
-  return [Object.keys(row), Object.values(row)]
-    .map((line) => `${line.map(quoted).join(',')}\n`)
-    .join('');
+export const csvOf = (row: Record<string, string>): string =>
+  [Object.keys(row), Object.values(row)].map((line) => `${recordOf(line)}\n`).join('');
+
+/** The path of a field as columns are called: items of a list by their numbers. */
+export const columnOf = (param: string): string => param.replace(/\[(\d+)\]/g, '.$1');
+
+/** The whole of a row, where an error is about no field of it. */
+export const WHOLE = '';
+
+/**
+ * The file with other cells, by the index of the row and the path of the field. A column that the file has
+ * not is added to it.
+ */
+export function withCells(
+  file: RowsFile,
+  changes: Record<number, Record<string, string>>,
+): RowsFile {
+  const header = file.type === 'text/csv' ? cells(file.header) : [];
+  const rows = [...file.rows];
+  for (const [at, fields] of Object.entries(changes)) {
+    const index = Number(at);
+    let row = fields[WHOLE] ?? rows[index] ?? '';
+    for (const [path, value] of Object.entries(fields))
+      if (path !== WHOLE)
+        row =
+          file.type === 'text/csv'
+            ? withCell(header, row, path, value)
+            : withMember(row, path, value);
+    rows[index] = row;
+  }
+  return { ...file, header: header.length ? recordOf(header) : file.header, rows };
+}
+
+function withCell(header: string[], row: string, path: string, value: string): string {
+  if (!header.includes(path)) header.push(path);
+  const values = cells(row);
+  while (values.length < header.length) values.push('');
+  values[header.indexOf(path)] = value;
+  return recordOf(values);
+}
+
+function withMember(row: string, path: string, value: string): string {
+  try {
+    const whole = JSON.parse(row) as Record<string, unknown>;
+    const steps = path.split('.');
+    let place = whole;
+    for (const [index, step] of steps.slice(0, -1).entries()) {
+      place[step] ??= /^\d+$/.test(steps[index + 1] ?? '') ? [] : {};
+      place = place[step] as Record<string, unknown>;
+    }
+    const last = steps.at(-1) ?? '';
+    if (value === '') delete place[last];
+    else place[last] = value;
+    return JSON.stringify(whole);
+  } catch {
+    return row;
+  }
+}
+
+/** The text of a file; nothing when it is none, as a picture is none. */
+export async function textOf(file: File): Promise<string | undefined> {
+  if (!/\.(csv|json|jsonl|ndjson)$/i.test(file.name)) return undefined;
+  try {
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(await file.arrayBuffer());
+    return text.includes('\0') ? undefined : text;
+  } catch {
+    return undefined;
+  }
 }
 
 /** Records of CSV with their text as it stands: a line end between quotes does not end one. */

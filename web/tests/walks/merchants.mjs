@@ -207,8 +207,7 @@ describe('merchants', () => {
       await page.getByRole('button', { name: 'Onboard all 2 rows' }).click();
       await page.getByText('1 onboarded, 1 failed, 2 in total').waitFor();
       await isFitForEverybody(page, 'refused rows');
-      const text = page.getByLabel('Row 2', { exact: true });
-      await text.fill((await text.inputValue()).replaceAll('00000', '94103'));
+      for (const cell of await page.getByLabel('ZIP code of row 2').all()) await cell.fill('94103');
       await page.getByRole('button', { name: 'Send the fixed row' }).click();
       await page.getByText('1 onboarded, 0 failed, 1 in total').waitFor();
     }));
@@ -222,13 +221,12 @@ describe('merchants', () => {
         mimeType: 'application/x-ndjson',
         buffer: Buffer.from(rows.map((row) => JSON.stringify(row)).join('\n')),
       });
-      await page.getByRole('button', { name: 'Validate the first 2 rows' }).click();
-      await page.getByText('1 valid, 1 with errors, 2 checked. Nothing was saved.').waitFor();
+      await page.getByRole('button', { name: 'Check all 2 rows' }).click();
+      await page.getByText('1 valid, 1 with errors, nothing saved').waitFor();
       await isFitForEverybody(page, 'validated rows');
-      const text = page.getByLabel('Row 2', { exact: true });
-      await text.fill((await text.inputValue()).replaceAll('00000', '94103'));
-      await page.getByRole('button', { name: 'Validate the fixed row' }).click();
-      await page.getByText('These rows are valid. Nothing was saved.').waitFor();
+      for (const cell of await page.getByLabel('ZIP code of row 2').all()) await cell.fill('94103');
+      await page.getByRole('button', { name: 'Check the fixed row' }).click();
+      await page.getByText('2 rows valid, nothing saved').waitFor();
       const headers = { authorization: `Api-Key ${world.server.api_key}` };
       const saved = async () => {
         const list = await fetch(`${world.server.url}/v1/merchants?limit=10`, { headers });
@@ -238,8 +236,64 @@ describe('merchants', () => {
       assert.equal(await saved(), 0);
       await page.getByRole('button', { name: 'Onboard all 2 rows' }).click();
       await page.getByText('2 onboarded, 0 failed, 2 in total').waitFor();
-      assert.equal(await page.getByText('Nothing was saved').count(), 0, 'they were saved');
+      assert.equal(await page.getByText('nothing saved').count(), 0, 'they were saved');
       assert.equal(await saved(), 2);
+    }));
+
+  test('of 200 rows five are fixed in a grid, and the upload is found by its address', () =>
+    walk(async (page) => {
+      const run = Date.now().toString(36);
+      const flat = (value, path = '') =>
+        typeof value === 'object'
+          ? Object.entries(value).flatMap(([name, inner]) =>
+              flat(inner, path ? `${path}.${name}` : name),
+            )
+          : [[path, value]];
+      const bad = [7, 31, 90, 150, 199];
+      const rows = Array.from({ length: 200 }, (_, index) => {
+        const body = onboarding(`Grid ${run} ${index + 1}`);
+        if (index + 1 === 7) body.merchantData.email = 'nobody';
+        else if (bad.includes(index + 1)) body.storeData.zipCode = '00000';
+        return flat(body);
+      });
+      const lines = [
+        rows[0].map(([path]) => path),
+        ...rows.map((row) => row.map(([, cell]) => cell)),
+      ];
+      await open(page, '/merchants/bulk');
+      await page.setInputFiles('input[type=file]', {
+        name: 'pier.png',
+        mimeType: 'image/png',
+        buffer: Buffer.from([0x89, 0x50, 0x4e, 0x47]),
+      });
+      await page.getByText('pier.png is not a CSV or JSON Lines file.').waitFor();
+      await page.setInputFiles('input[type=file]', {
+        name: 'rows.csv',
+        mimeType: 'text/csv',
+        buffer: Buffer.from(lines.map((line) => line.join(',')).join('\n')),
+      });
+      await page.getByRole('button', { name: 'Check all 200 rows' }).click();
+      await page.getByText('195 valid, 5 with errors, nothing saved').waitFor();
+      const grid = page.getByRole('region', { name: 'Rows with errors' });
+      await isFitForEverybody(page, 'cells with errors');
+      assert.deepEqual(
+        await grid.locator('tbody tr td:first-child').allTextContents(),
+        bad.map(String),
+      );
+      assert.equal(await grid.locator('input').count(), 5, 'only wrong cells are edited');
+      await grid.getByLabel('E-mail of row 7').fill('ada@example.org');
+      for (const row of bad.slice(1)) await grid.getByLabel(`ZIP code of row ${row}`).fill('94103');
+      await page.getByRole('button', { name: 'Check the 5 fixed rows' }).click();
+      await page.getByText('200 rows valid, nothing saved').waitFor();
+      await page.getByRole('button', { name: 'Onboard all 200 rows' }).click();
+      await page.getByText('200 onboarded, 0 failed, 200 in total').waitFor();
+      assert.match(page.url(), /upload=blk_/);
+      await page.reload();
+      await page.getByText('200 onboarded, 0 failed, 200 in total').waitFor();
+      await open(page, '/merchants/bulk');
+      await page.getByRole('region', { name: 'Uploads' }).locator('tbody a').first().click();
+      await page.getByText('200 onboarded, 0 failed, 200 in total').waitFor();
+      await isFitForEverybody(page, 'an upload');
     }));
 
   test('the sample file is valid, and unknown columns are reported', () =>
@@ -262,8 +316,8 @@ describe('merchants', () => {
           .replaceAll('Harbor Cafe', `Sample ${RUN}`)
           .replace('demo-processor-key', `sample-${RUN}`),
       );
-      await page.getByRole('button', { name: 'Validate this row' }).click();
-      await page.getByText('These rows are valid.').waitFor();
+      await page.getByRole('button', { name: 'Check this row' }).click();
+      await page.getByText('1 row valid, nothing saved').waitFor();
       assert.equal(await page.getByRole('alert').count(), 0);
       await choose('name,merchantData.email\nHarbor,ada@example.org\n');
       await page.getByText('Unknown columns: name.').waitFor();

@@ -100,37 +100,5 @@ export const merchants = {
     invalid: (count: number) =>
       count === 1 ? 'Check the highlighted field.' : `Check the ${count} highlighted fields.`,
   },
-  bulk: {
-    open: 'Upload a file',
-    title: 'Onboard from a file',
-    help: 'File format',
-    sample: 'Download a sample (CSV)',
-    sampleName: 'merchants.csv',
-    file: 'File',
-    progress: 'Progress',
-    failed: 'Rows with errors',
-    row: 'Row',
-    cancel: 'Cancel',
-    cancelHint: 'Merchants that were already onboarded are kept.',
-    fine: 'These rows are valid. Nothing was saved.',
-    fix: 'Fix the rows below and send them again. The other rows are not affected.',
-    explain:
-      'JSON Lines or CSV, up to 10,000 rows. Valid rows are onboarded; errors are listed for each of the others. You can send the same file again: no row is onboarded twice.',
-    others: (rows: string) => `${rows} more rows failed. Fix them in the file and upload it again.`,
-    unknown: (columns: string, isAll: boolean) =>
-      `${isAll ? 'None of these columns are known' : 'Unknown columns'}: ${columns}. Compare your file with the sample.`,
-    rows: (rows: string) =>
-      rows === '0' ? 'No rows.' : rows === '1' ? 'One row:' : `${rows} rows. Preview:`,
-    send: (rows: string) => (rows === '1' ? 'Onboard this row' : `Onboard all ${rows} rows`),
-    check: (rows: string) =>
-      rows === '1' ? 'Validate this row' : `Validate the first ${rows} rows`,
-    retry: (rows: string) => (rows === '1' ? 'Send the fixed row' : `Send the ${rows} fixed rows`),
-    checkFixed: (rows: string) =>
-      rows === '1' ? 'Validate the fixed row' : `Validate the ${rows} fixed rows`,
-    fixTrial: 'Fix the rows below and validate them again. Nothing was saved.',
-    checked: (good: string, bad: string, all: string) =>
-      `${good} valid, ${bad} with errors, ${all} checked. Nothing was saved.`,
-    totals: (good: string, bad: string, all: string) =>
-      `${good} onboarded, ${bad} failed, ${all} in total`,
-  },
+  bulk: { open: 'Upload a file', title: 'Onboard from a file' },
 };
