@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use admin::catalogue_feed;
 use commerce::products::sync;
-use db::{Conn, outbox, text_index};
+use db::{outbox, text_index};
 use frame::Site;
 use onboarding::Platform;
 use onboarding::rows::idempotency;
@@ -160,13 +160,10 @@ async fn forget_carts(platform: &Platform) {
 /// Cancels what buyers ordered and did not pay in time, until it is told to stop.
 pub(crate) async fn cancel_unpaid_orders(site: Arc<Site>, mut stop: watch::Receiver<bool>) {
     while !*stop.borrow() {
-        let (own, now) = (Arc::clone(&site), site.clock().now());
-        let cancel = move |conn: &mut dyn Conn| storefront::sweep::cancel_unpaid(&own, conn, now);
-        match site.store().write(cancel).await {
+        match storefront::sweep::cancel_unpaid(&site, site.clock().now()).await {
             Ok(0) => {}
             Ok(count) => {
                 tracing::info!(count, "orders that were not paid in time were cancelled");
-                continue;
             }
             Err(error) => {
                 tracing::warn!(error = error.report(), "unpaid orders could not be cancelled");

@@ -146,10 +146,11 @@ statements! {
         "SELECT COUNT(*) FROM orders
          WHERE site_id = $1 AND created_us >= $2 AND status NOT IN ('auto-draft', 'trash')";
     ORDERS_UNPAID =
-        "SELECT order_id FROM orders
-         WHERE site_id = $1 AND kind = 'order' AND status = 'pending' AND created_us > $2
-           AND created_us <= $3 AND modified_us <= $3 AND created_via IN ('checkout', 'store-api')
-         ORDER BY created_us LIMIT $4";
+        "SELECT created_us, order_id FROM orders
+         WHERE site_id = $1 AND kind = 'order' AND status = 'pending' AND created_us >= $2
+           AND NOT (created_us = $2 AND order_id <= $3) AND created_us <= $4
+           AND modified_us <= $4 AND created_via IN ('checkout', 'store-api')
+         ORDER BY created_us, order_id LIMIT $5";
     ORDERS_DETACH_CUSTOMER =
         "UPDATE orders SET customer_id = 0
          WHERE site_id = $1 AND customer_id = $2 AND customer_id <> 0";
@@ -223,15 +224,17 @@ pub fn delete(conn: &mut dyn Conn, order_id: i64) -> Result<bool> {
     Ok(conn.execute(&ORDER_DELETE, &[SITE.into(), order_id.into()])? == 1)
 }
 
-/// Orders that a checkout made in this span, that wait for their payment, and that nobody has
-/// changed since its end; the oldest first.
+/// Orders that a checkout made until then, that wait for their payment, and that nobody has changed
+/// since; the oldest first, with when they were made. Those up to `after` are left out, which is
+/// such a pair itself.
 pub fn unpaid(
     conn: &mut dyn Conn,
-    (from, until): (Timestamp, Timestamp),
+    after: (Timestamp, i64),
+    until: Timestamp,
     limit: i64,
-) -> Result<Vec<i64>> {
-    let params = [SITE.into(), from.into(), until.into(), limit.into()];
-    conn.rows(&ORDERS_UNPAID, &params, |row| row.get(0))
+) -> Result<Vec<(Timestamp, i64)>> {
+    let params = [SITE.into(), after.0.into(), after.1.into(), until.into(), limit.into()];
+    conn.rows(&ORDERS_UNPAID, &params, |row| Ok((row.get(0)?, row.get(1)?)))
 }
 
 /// The order or refund without its lines.

@@ -1,10 +1,12 @@
 //! Forgetting what buyers left behind: carts that expired, the drafts of their checkouts, and the
 //! stock that these held. Orders that were not paid in time are cancelled.
 
+use std::sync::Arc;
+
 use commerce::orders::place;
-use contract::rest::{Params, Sources};
+use contract::rest::{Params, Sources, Stop};
 use db::Conn;
-use frame::Site;
+use frame::{Call, Site};
 use shop_rows::{cart, order, payment, sandbox_payment, stock_hold};
 use site_rows::user::UserRow;
 use types::{Error, Result, Timestamp};
@@ -38,11 +40,44 @@ pub fn sweep_beyond(conn: &mut dyn Conn, now: Timestamp, most: i64) -> Result<us
     Ok(due.len())
 }
 
-/// Cancels a batch of orders that were not paid in time, and returns how many those were.
-pub fn cancel_unpaid(site: &Site, conn: &mut dyn Conn, now: Timestamp) -> Result<usize> {
+/// Cancels the orders that were not paid in time, each in a transaction of its own, and returns how
+/// many those were. **One that cannot be cancelled keeps no other from it**: it is logged, and left
+/// as it is.
+pub async fn cancel_unpaid(site: &Arc<Site>, now: Timestamp) -> Result<usize> {
+    let (mut after, mut count) = (None, 0);
+    loop {
+        let own = Arc::clone(site);
+        let look =
+            move |conn: &mut dyn Conn| within(&own, conn, now, |call| place::unpaid(call, after));
+        let due = site.store().read(look).await?;
+        for (_, order_id) in &due {
+            let (own, order_id) = (Arc::clone(site), *order_id);
+            let cancel = move |conn: &mut dyn Conn| {
+                within(&own, conn, now, |call| place::cancel_unpaid(call, order_id))
+            };
+            match site.store().write(cancel).await {
+                Ok(is_cancelled) => count += usize::from(is_cancelled),
+                Err(error) => {
+                    let error = error.report();
+                    tracing::warn!(order_id, error, "an unpaid order could not be cancelled");
+                }
+            }
+        }
+        let Some(last) = due.last() else { return Ok(count) };
+        after = Some(*last);
+    }
+}
+
+/// Does something to orders in nobody's name.
+fn within<T>(
+    site: &Site,
+    conn: &mut dyn Conn,
+    now: Timestamp,
+    run: impl FnOnce(&mut Call<'_>) -> std::result::Result<T, Stop>,
+) -> Result<T> {
     let params = Params::unchecked(Sources::default());
-    let cancelled = site.call_by(conn, UserRow::default(), params, now, place::cancel_unpaid)?;
-    cancelled.map_err(|refusal| Error::internal(refusal.message.into_owned()))
+    let done = site.call_by(conn, UserRow::default(), params, now, run)?;
+    done.map_err(|refusal| Error::internal(refusal.message.into_owned()))
 }
 
 /// Deletes the order if it is still a draft; nobody was ever told of it.

@@ -105,29 +105,43 @@ fn short_lines(call: &mut Call<'_>, order: &Order) -> Result<Vec<(i64, String)>,
     Ok(short)
 }
 
-/// Cancels a batch of orders of the checkout that nobody paid for as long as the shop holds their
-/// stock, and returns how many those were. A shop that does not count its stock, or holds it
-/// without an end, keeps them; so it does with those of times long past.
-pub fn cancel_unpaid(call: &mut Call<'_>) -> Result<usize, Stop> {
-    let minutes = hold_minutes(call.options());
-    if minutes == 0 || !call.options().is_on("woocommerce_manage_stock") {
-        return Ok(0);
-    }
-    let ago = |minutes: u64| {
-        let micros = i64::try_from(minutes).unwrap_or(i64::MAX).saturating_mul(60_000_000);
-        Timestamp::from_micros(call.now().as_micros().saturating_sub(micros))
-    };
-    let span = (ago(2 * HOLD_MINUTES_MAX), ago(minutes));
-    let due = order::unpaid(call.conn()?, span, UNPAID_BATCH)?;
-    for id in &due {
-        let Some(order) = Order::get(call.conn()?, *id, OrderKind::Order)? else { continue };
-        effects::note(call, *id, String::from(NOT_PAID_IN_TIME))?;
-        pay(call, order, status::CANCELLED)?;
-    }
-    Ok(due.len())
+/// The next orders of the checkout that nobody paid for as long as the shop holds their stock, with
+/// when they were made; those behind `after`, which is one of them. A shop that does not count its
+/// stock, or holds it without an end, keeps them; so it does with those of times long past.
+pub fn unpaid(
+    call: &mut Call<'_>,
+    after: Option<(Timestamp, i64)>,
+) -> Result<Vec<(Timestamp, i64)>, Stop> {
+    let Some(until) = unpaid_until(call) else { return Ok(Vec::new()) };
+    let after = after.unwrap_or((ago(call, 2 * HOLD_MINUTES_MAX), i64::MAX));
+    Ok(order::unpaid(call.conn()?, after, until, UNPAID_BATCH)?)
 }
 
-/// Orders that are cancelled in one transaction.
+/// Cancels an order that nobody paid, unless somebody has changed it meanwhile. Returns whether it
+/// was cancelled.
+pub fn cancel_unpaid(call: &mut Call<'_>, order_id: i64) -> Result<bool, Stop> {
+    let Some(until) = unpaid_until(call) else { return Ok(false) };
+    let found = Order::get(call.conn()?, order_id, OrderKind::Order)?;
+    let is_due = |order: &Order| order.row.status == status::PENDING && order.row.modified <= until;
+    let Some(order) = found.filter(is_due) else { return Ok(false) };
+    effects::note(call, order_id, String::from(NOT_PAID_IN_TIME))?;
+    pay(call, order, status::CANCELLED)?;
+    Ok(true)
+}
+
+/// Who ordered before and has not paid is too late; nothing if nobody is.
+fn unpaid_until(call: &Call<'_>) -> Option<Timestamp> {
+    let minutes = hold_minutes(call.options());
+    let holds = minutes > 0 && call.options().is_on("woocommerce_manage_stock");
+    holds.then(|| ago(call, minutes))
+}
+
+fn ago(call: &Call<'_>, minutes: u64) -> Timestamp {
+    let micros = i64::try_from(minutes).unwrap_or(i64::MAX).saturating_mul(60_000_000);
+    Timestamp::from_micros(call.now().as_micros().saturating_sub(micros))
+}
+
+/// Orders that are looked up at once.
 const UNPAID_BATCH: i64 = 50;
 const NOT_PAID_IN_TIME: &str =
     "The order was not paid in time. It was cancelled, and its stock is for sale again.";

@@ -150,10 +150,8 @@ impl Shopper {
 pub(super) fn forget(site: &Arc<Site>) {
     let sweep = |conn: &mut dyn db::Conn| storefront::sweep::sweep(conn, days_later());
     site.store().write_blocking(sweep).unwrap();
-    let own = Arc::clone(site);
-    let cancel =
-        move |conn: &mut dyn db::Conn| storefront::sweep::cancel_unpaid(&own, conn, days_later());
-    site.store().write_blocking(cancel).unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    runtime.block_on(storefront::sweep::cancel_unpaid(site, days_later())).unwrap();
 }
 
 /// Somebody of the shop: cancels, completes, pays back, and forgets what buyers left.

@@ -1,6 +1,5 @@
 //! Orders that wait for their payment hold their stock, and give it back in time.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -17,8 +16,8 @@ fn an_order_that_is_not_paid_in_time_is_cancelled() {
     let by_hand = shop.made("POST", "/wc/v3/orders", &body)["id"].clone();
     let (id, _) = ordered(&shop, &goods);
     let cancel = |minutes| {
-        let (site, at) = (Arc::clone(&shop.site), now().plus(Duration::from_mins(minutes)));
-        shop.write(move |conn| storefront::sweep::cancel_unpaid(&site, conn, at))
+        let at = now().plus(Duration::from_mins(minutes));
+        shop.run(storefront::sweep::cancel_unpaid(&shop.site, at)).unwrap()
     };
     let set = |name: &str, value: &str| {
         let path = format!("/wc/v3/settings/products/{name}");
@@ -38,6 +37,25 @@ fn an_order_that_is_not_paid_in_time_is_cancelled() {
     assert!(notes_of(&shop, &id).contains("The order was not paid in time."));
     assert_eq!(shop.guest().add(goods.anchor, 3).status, 201, "nothing is held any more");
     assert_eq!(cancel(61), 0, "once");
+}
+
+#[test]
+fn an_order_that_nobody_can_read_keeps_no_other_from_being_cancelled() {
+    let (shop, goods, _) = shop();
+    let (broken, _) = ordered(&shop, &goods);
+    let (sound, _) = ordered(&shop, &goods);
+    let broken = broken.as_i64().unwrap();
+    shop.write(move |conn| {
+        let mut row = shop_rows::order::get(conn, broken)?.unwrap();
+        row.details = String::from("no object");
+        shop_rows::order::update(conn, &row).map(drop)
+    });
+    let late = now().plus(Duration::from_mins(61));
+    let cancel = || shop.run(storefront::sweep::cancel_unpaid(&shop.site, late)).unwrap();
+    assert_eq!((cancel(), cancel()), (1, 0));
+    assert_eq!(order_of(&shop, &sound)["status"], "cancelled");
+    let row = shop.write(move |conn| shop_rows::order::get(conn, broken)).unwrap();
+    assert_eq!(row.status, "pending", "what nobody understands stays as it is");
 }
 
 #[test]
