@@ -53,5 +53,6 @@ pub fn found(conn: &mut dyn db::Conn) -> ::types::Result<()> {
     if taxes::found(conn)? {
         data::units::found(conn)?;
     }
+    shop_rows::product::recount(conn)?;
     taxonomies::found(conn)
 }

@@ -312,36 +312,52 @@ impl Filter {
         page: Page,
         read: fn(&dyn Row) -> Result<T>,
     ) -> Result<(Vec<T>, i64)> {
-        if page.offset < 0 || !(0..=PAGE_MAX).contains(&page.limit) {
-            return Err(Error::invalid(format!("a page has at most {PAGE_MAX} rows")));
-        }
-        let from = format!("FROM {table} WHERE {}", self.conditions);
-        let condition_params = self.condition_params;
-        let order = order_text(order);
-        let limit = self.parameter(Param::Int(page.limit));
-        let offset = self.parameter(Param::Int(page.offset));
-        let params: Vec<Val<'_>> = self.params.iter().map(Param::as_val).collect();
-        let mut rows = Vec::new();
-        if page.limit > 0 {
-            let text =
-                format!("SELECT {columns} {from} ORDER BY {order} LIMIT {limit} OFFSET {offset}");
-            conn.query_text(&text, &params, &mut |row| {
-                rows.push(read(row)?);
-                Ok(())
-            })?;
-        }
+        let count = format!("SELECT COUNT(*) FROM {table} WHERE {}", self.conditions);
+        let rows = self.rows(conn, (columns, table), order, page, read)?;
         let found = i64::try_from(rows.len()).unwrap_or(i64::MAX);
         if found < page.limit && (found > 0 || page.offset == 0) {
             // The last page tells how many there are.
             return Ok((rows, page.offset + found));
         }
+        let of_conditions = self.params.iter().take(self.condition_params);
+        let params: Vec<Val<'_>> = of_conditions.map(Param::as_val).collect();
         let mut total = 0;
-        let count = format!("SELECT COUNT(*) {from}");
-        conn.query_text(&count, params.get(..condition_params).unwrap_or(&params), &mut |row| {
+        conn.query_text(&count, &params, &mut |row| {
             total = row.get(0)?;
             Ok(())
         })?;
         Ok((rows, total))
+    }
+
+    /// The rows of a page.
+    pub(crate) fn rows<T>(
+        &mut self,
+        conn: &mut dyn Conn,
+        (columns, table): (&'static str, &'static str),
+        order: Vec<(Clause, Direction)>,
+        page: Page,
+        read: fn(&dyn Row) -> Result<T>,
+    ) -> Result<Vec<T>> {
+        if page.offset < 0 || !(0..=PAGE_MAX).contains(&page.limit) {
+            return Err(Error::invalid(format!("a page has at most {PAGE_MAX} rows")));
+        }
+        let mut rows = Vec::new();
+        if page.limit == 0 {
+            return Ok(rows);
+        }
+        let limit = self.parameter(Param::Int(page.limit));
+        let offset = self.parameter(Param::Int(page.offset));
+        let (conditions, order) = (&self.conditions, order_text(order));
+        let text = format!(
+            "SELECT {columns} FROM {table} WHERE {conditions} ORDER BY {order} LIMIT {limit} \
+             OFFSET {offset}"
+        );
+        let params: Vec<Val<'_>> = self.params.iter().map(Param::as_val).collect();
+        conn.query_text(&text, &params, &mut |row| {
+            rows.push(read(row)?);
+            Ok(())
+        })?;
+        Ok(rows)
     }
 }
 

@@ -75,6 +75,16 @@ impl Filter {
     ) -> Result<(Vec<R>, i64)> {
         self.page(conn, (R::COLUMNS, R::TABLE), order, page, R::read)
     }
+
+    /// The same where it is known how many match, so that nothing is counted.
+    pub fn records_uncounted<R: Record>(
+        mut self,
+        conn: &mut dyn Conn,
+        order: Vec<(Clause, Direction)>,
+        page: Page,
+    ) -> Result<Vec<R>> {
+        self.rows(conn, (R::COLUMNS, R::TABLE), order, page, R::read)
+    }
 }
 
 fn fixed_values<'a, R: Record>() -> Vec<Val<'a>> {

@@ -36,5 +36,6 @@ pub const MIGRATIONS: &[(&str, &str)] = migrations![
     "0020_autosaves",
     "0021_payments",
     "0022_lookups",
-    "0027_lists",
+    "0023_lists",
+    "0024_product_lists",
 ];

@@ -44,6 +44,7 @@ pub fn all_statements() -> Vec<&'static Sql> {
         order_note::STATEMENTS,
         payment::STATEMENTS,
         product::STATEMENTS,
+        product::count::STATEMENTS,
         product::sold::STATEMENTS,
         product::terms::STATEMENTS,
         product::variation::STATEMENTS,

@@ -4,6 +4,7 @@
 //! Rows are written as they come; what a product must be, and what follows from a change, is not
 //! decided here.
 
+pub(crate) mod count;
 mod list;
 pub(crate) mod sold;
 pub(crate) mod terms;
@@ -14,6 +15,7 @@ use db::{Conn, Record, SITE, statements};
 use site_rows::post;
 use types::{Amount, Result, Timestamp};
 
+pub use count::recount;
 pub use list::{
     LowStock, PriceRule, ProductColumn, ProductFilter, ProductGroup, ProductOrder, ProductSearch,
     SEARCHES_MAX, count_by, count_by_rating, count_by_term, list, price_range,
@@ -126,6 +128,7 @@ statements! {
 pub fn insert(conn: &mut dyn Conn, product: &ProductRow) -> Result<i64> {
     let product_id = post::take_id(conn)?;
     conn.insert_as(&PRODUCT_INSERT, product, product_id)?;
+    count::add(conn, product_id, (&product.kind, &product.status), 1)?;
     Ok(product_id)
 }
 
@@ -133,11 +136,18 @@ pub fn insert(conn: &mut dyn Conn, product: &ProductRow) -> Result<i64> {
 /// again.
 pub fn insert_with_id(conn: &mut dyn Conn, product: &ProductRow) -> Result<()> {
     post::reserve_id(conn, product.product_id)?;
-    conn.insert(&PRODUCT_INSERT, product).map(drop)
+    conn.insert(&PRODUCT_INSERT, product)?;
+    count::add(conn, product.product_id, (&product.kind, &product.status), 1)
 }
 
 /// Returns whether there is such a product.
 pub fn update(conn: &mut dyn Conn, product: &ProductRow) -> Result<bool> {
+    let Some(before) = count::group_of(conn, product.product_id)? else { return Ok(false) };
+    let (before, now) = ((&*before.0, &*before.1), (&*product.kind, &*product.status));
+    if before != now {
+        count::add(conn, product.product_id, before, -1)?;
+        count::add(conn, product.product_id, now, 1)?;
+    }
     conn.update_existing(&PRODUCT_UPDATE, product)
 }
 
@@ -171,6 +181,9 @@ pub fn update_rating(
 /// Deletes the product for good, with the terms that it bears; its variations and reviews stay.
 /// Returns whether there was one.
 pub fn delete(conn: &mut dyn Conn, product_id: i64) -> Result<bool> {
+    if let Some((kind, status)) = count::group_of(conn, product_id)? {
+        count::add(conn, product_id, (&kind, &status), -1)?;
+    }
     Ok(conn.execute(&PRODUCT_DELETE, &[SITE.into(), product_id.into()])? == 1)
 }
 

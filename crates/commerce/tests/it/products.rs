@@ -397,3 +397,41 @@ fn what_is_dated_ahead_appears_in_its_time() {
     let past = json!({ "status": "future", "date_created_gmt": "2026-11-01T10:00:00" });
     assert_eq!(changed(&shop, &later, &past).json["status"], "publish");
 }
+
+#[test]
+fn a_list_tells_how_many_there_are_whatever_happened_to_them() {
+    let shop = TestShop::new();
+    let total = |query: &str| -> usize {
+        let answer = shop.get(&format!("/wc/v3/products?per_page=1&{query}"), ADMIN);
+        answer.header("x-wp-total").parse().unwrap()
+    };
+    let recount = || {
+        shop.write(shop_rows::product::recount);
+        shop.site.forget_options();
+    };
+    let check = |expected: [usize; 3]| {
+        let found = [total("status=publish"), total("status=draft"), total("type=simple")];
+        assert_eq!(found, expected);
+        recount();
+        let again = [total("status=publish"), total("status=draft"), total("type=simple")];
+        assert_eq!(again, found, "as if counted anew");
+    };
+    let cup = made(&shop, &json!({ "name": "Cup" }));
+    let mug = made(&shop, &json!({ "name": "Mug" }));
+    made(&shop, &json!({ "name": "Jar", "status": "draft" }));
+    check([2, 1, 3]);
+    changed(&shop, &cup, &json!({ "status": "draft" }));
+    changed(&shop, &mug, &json!({ "type": "variable", "name": "Mugs" }));
+    check([1, 2, 2]);
+    let path = |product: &Value| format!("/wc/v3/products/{}", product["id"]);
+    shop.ask("DELETE", &path(&cup), ADMIN, &Value::Null);
+    check([1, 1, 1]);
+    shop.ask("DELETE", &format!("{}?force=true", path(&mug)), ADMIN, &Value::Null);
+    check([0, 1, 1]);
+    // A backup of former times has no counts.
+    shop.write(|conn| conn.script("DELETE FROM product_counts"));
+    shop.site.forget_options();
+    assert_eq!(total("status=draft"), 0);
+    recount();
+    check([0, 1, 1]);
+}

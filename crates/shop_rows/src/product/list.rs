@@ -5,9 +5,10 @@ use db::{Conn, Row, SITE};
 use site_rows::post::{Relation, SEARCH_WORDS_MAX, TERM_CONDITIONS_MAX, TermCondition};
 use types::{Amount, Error, Result, Timestamp};
 
-use super::ProductRow;
 use super::variation::VariationAttribute;
+use super::{ProductRow, count};
 
+const VARIATION: &str = "variation";
 /// Searches, and conditions about attributes, in one filter.
 pub const SEARCHES_MAX: usize = 8;
 
@@ -20,7 +21,7 @@ macro_rules! stars {
 
 /// Which products to list. An empty list asks for nothing. Variations are products too: say in
 /// `kinds` what is wanted.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ProductFilter {
     pub kinds: Vec<String>,
     pub kinds_exclude: Vec<String>,
@@ -168,7 +169,43 @@ pub enum ProductGroup {
 pub fn list(conn: &mut dyn Conn, wanted: &ProductFilter) -> Result<(Vec<ProductRow>, i64)> {
     let mut filter = conditions(wanted)?;
     let order = order(&mut filter, wanted)?;
-    filter.records(conn, order, wanted.page)
+    match known_total(conn, wanted)? {
+        Some(total) => Ok((filter.records_uncounted(conn, order, wanted.page)?, total)),
+        None => filter.records(conn, order, wanted.page),
+    }
+}
+
+/// How many products match, where kinds and statuses alone decide.
+fn known_total(conn: &mut dyn Conn, wanted: &ProductFilter) -> Result<Option<i64>> {
+    let ProductFilter { kinds, kinds_exclude, statuses, statuses_exclude, .. } = wanted;
+    let by_group_alone = ProductFilter {
+        kinds: kinds.clone(),
+        kinds_exclude: kinds_exclude.clone(),
+        statuses: statuses.clone(),
+        statuses_exclude: statuses_exclude.clone(),
+        parents_published: wanted.parents_published,
+        // Of no meaning without what they belong to.
+        price_rule: wanted.price_rule,
+        terms_relation: wanted.terms_relation,
+        order: wanted.order,
+        direction: wanted.direction,
+        page: wanted.page,
+        ..ProductFilter::default()
+    };
+    if *wanted != by_group_alone {
+        return Ok(None);
+    }
+    let is_asked = |own: &String, listed: &[String], left_out: &[String]| {
+        (listed.is_empty() || listed.contains(own)) && !left_out.contains(own)
+    };
+    let variation = String::from(VARIATION);
+    if wanted.parents_published && is_asked(&variation, kinds, kinds_exclude) {
+        return Ok(None);
+    }
+    let counts = count::all(conn)?.into_iter().filter(|((kind, status), _)| {
+        is_asked(kind, kinds, kinds_exclude) && is_asked(status, statuses, statuses_exclude)
+    });
+    Ok(Some(counts.map(|(_, count)| count).sum()))
 }
 
 /// How many of the products that match there are of each group, by its name. Order and page of the
