@@ -17,11 +17,13 @@ mod tests;
 
 pub use self::content::{
     ArchivePage, AuthorPage, CommentView, Commenter, EmbedPage, FrontPage, NotFoundPage, PostPage,
-    PostSummary,
+    PostSummary, UnlockPage,
 };
-pub use self::content::{SearchPage, archive, author, embed, front, not_found, post, search};
-pub use self::forms::{AuthorizePage, AuthorizedPage, ErrorPage, LinkPage, LoginPage};
-pub use self::forms::{authorize, authorized, error, link, login};
+pub use self::content::{
+    SearchPage, archive, author, embed, front, not_found, post, search, unlock,
+};
+pub use self::forms::{AuthorizePage, AuthorizedPage, ErrorPage, LinkPage, LoginPage, NoticePage};
+pub use self::forms::{authorize, authorized, error, link, login, notice};
 pub use self::grants::{GRANT_TOKEN_FIELD, LOGIN_TOKEN_FIELD};
 pub use self::grants::{GrantErrorPage, GrantLoginPage, GrantPage};
 pub use self::grants::{grant, grant_error, grant_login};

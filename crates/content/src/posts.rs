@@ -70,11 +70,6 @@ pub fn found(conn: &mut dyn Conn) -> ::types::Result<()> {
     term_write::found(conn)
 }
 
-/// The content as readers see it. What has a password shows nothing without it.
-pub(crate) fn shown_content(row: &PostRow) -> String {
-    if row.password.is_empty() { render::content(&row.content) } else { String::new() }
-}
-
 /// The first words of the item as plain text, for lists and descriptions.
 pub(crate) fn shown_summary(row: &PostRow) -> String {
     if !row.password.is_empty() {

@@ -3,7 +3,7 @@
 //! [`page`] takes a request and answers it with a page, or not at all: what is no page is
 //! left to the interfaces for programs. **Every form carries a token of its own page**, bound to
 //! the session or, before there is one, to a cookie, but for that of comments, which is a
-//! stranger's; and no address of a request leads a browser
+//! stranger's, and that of a password; and no address of a request leads a browser
 //! away from this site, but for those that a signed-in user has approved. Pages of crates above are
 //! made of the same parts: a [`PageRequest`] knows the circumstances and the ways to answer.
 
@@ -29,6 +29,7 @@ mod plain;
 mod public;
 mod sign_in;
 mod sitemaps;
+mod unlock;
 
 use std::sync::Arc;
 
@@ -42,7 +43,7 @@ pub use self::headers::link_json;
 pub use self::local_path::local_path;
 pub use self::page_path::Spelling;
 pub use self::page_request::{PageRequest, Session};
-pub use self::plain::plain;
+pub use self::plain::{plain, shown_title};
 pub use self::sign_in::{Keep, STALE, WRONG, told_to_wait, typed_login};
 
 use self::page_path::PagePath;

@@ -17,6 +17,7 @@ pub mod login;
 pub mod magic_link;
 pub mod nonce;
 pub mod oauth;
+pub mod page_password;
 pub mod session;
 
 use std::time::{Duration, Instant};

@@ -151,8 +151,9 @@ impl Site {
         method: &str,
         visit: &Arc<Visit>,
     ) -> Reply {
-        let key =
-            if self.store().is_embedded() { recent::key_of(request, method, visit) } else { None };
+        // What a browser was told by a password is nobody else's answer.
+        let is_kept = self.store().is_embedded() && !self.was_told_passwords(visit);
+        let key = if is_kept { recent::key_of(request, method, visit) } else { None };
         let Some(key) = key else { return self.carry_out(request, method, visit).await };
         let changes = self.changes();
         if let Some(reply) = self.recent().get(&key, changes) {

@@ -80,6 +80,7 @@ fn list(endpoint: &Endpoint, call: &mut Call<'_>) -> Result<Reply, Stop> {
         items.push(body);
     }
     let reply = Reply::new(items).header("last-modified", http_date(latest.unwrap_or(call.now())));
+    let reply = kept_apart(call, reply);
     Ok(with_totals(reply, call, &endpoint.base, total))
 }
 
@@ -112,7 +113,16 @@ fn one(
     let manner = show::Manner::of(call)?;
     let body = show::body(call.visit, &manner, &one);
     let body = endpoint.item.filter_by_context(body, &call.context());
-    Ok(Some(Reply::new(body).links(links(call, endpoint, &one))))
+    let reply = kept_apart(call, Reply::new(body));
+    Ok(Some(reply.links(links(call, endpoint, &one))))
+}
+
+/// Nobody keeps for others what a reader sees who was told a password.
+pub(crate) fn kept_apart(call: &Call<'_>, reply: Reply) -> Reply {
+    if call.site.was_told_passwords(call.visit) {
+        return reply.header("cache-control", "no-store");
+    }
+    reply
 }
 
 /// The products of these rows as the shop window shows them, as far as strangers may know of them.

@@ -87,9 +87,14 @@ fn list(call: &mut Call<'_>, base: &str) -> Result<Reply, Stop> {
     wanted.terms = term::with_descendants(call.conn()?, &known)?;
     let (rows, total) = review::list(call.conn()?, &wanted)?;
     let products = products(call, &rows)?;
-    let items = rows.iter().map(|row| body(call, row, products.get(&row.product_id)));
-    let items: Vec<Value> = items.collect();
-    Ok(with_totals(Reply::new(items), call, base, total))
+    let items = rows.iter().filter_map(|row| {
+        let product = products.get(&row.product_id);
+        // What has a password is not talked about before those who do not know it.
+        let password = product.map_or("", |product| &product.details.plain.post_password);
+        call.site.is_open_to(call.visit, password).then(|| body(call, row, product))
+    });
+    let reply = crate::products::kept_apart(call, Reply::new(items.collect::<Vec<Value>>()));
+    Ok(with_totals(reply, call, base, total))
 }
 
 /// What the reviews are about, as far as it is published.

@@ -44,6 +44,7 @@ impl PageSource for PluginPages {
             title: page.title,
             summary: manifest.description,
             content,
+            password: String::new(),
             author_id: 0,
             published: None,
         }))

@@ -201,6 +201,7 @@ impl PageSource for ReceiptPages {
             title: format!("Receipt for order {}", escaped(&order.row.number)),
             summary: String::new(),
             content: content(visit, &order),
+            password: String::new(),
             permalink: visit.page(&path(id, token)),
             rest_path: String::from("/"),
             author_id: 0,

@@ -13,7 +13,6 @@ use super::record::{PUBLISH, Product, VARIATION};
 
 /// Words of a summary.
 const SUMMARY_WORDS: usize = 55;
-const PROTECTED: &str = "<p>This content is password protected.</p>";
 
 /// The pages of all products that are published.
 #[derive(Debug)]
@@ -54,19 +53,19 @@ impl PageSource for ProductPages {
 impl ProductPages {
     fn page(&self, visit: &Visit, product: &Product) -> PublicPage {
         let (row, details) = (&product.row, &product.details);
-        let is_open = details.plain.post_password.is_empty();
-        let content = if is_open { content(visit, product) } else { PROTECTED.to_owned() };
+        let password = details.plain.post_password.clone();
         let source = if row.short_description.is_empty() {
             &row.description
         } else {
             &row.short_description
         };
-        let plain = if is_open { render::plain_text(source) } else { String::new() };
+        let plain = if password.is_empty() { render::plain_text(source) } else { String::new() };
         let words: Vec<&str> = plain.split_whitespace().take(SUMMARY_WORDS).collect();
         PublicPage {
             title: row.name.clone(),
             summary: words.join(" "),
-            content,
+            content: content(visit, product),
+            password,
             permalink: address::of_row(visit, row),
             rest_path: format!("/{}/products/{}", self.namespace, row.product_id),
             author_id: row.author_id,

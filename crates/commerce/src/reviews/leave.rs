@@ -10,11 +10,10 @@ use super::write::{self, CURRENT};
 use super::{APPROVED, HOLD};
 use crate::products::ProductRecord;
 
-/// Whether strangers may say something about the product.
+/// Whether strangers who see the product may say something about it.
 pub fn takes_reviews(options: &Options, product: &ProductRecord) -> bool {
     options.is_on("woocommerce_enable_reviews")
         && product.details.reviews_allowed
-        && product.details.plain.post_password.is_empty()
         && !options.is_on("comment_registration")
         && !options.is_on("woocommerce_review_rating_verification_required")
 }
@@ -30,7 +29,8 @@ fn refused(code: &'static str, message: &'static str) -> Stop {
 
 /// Stores the review that the request brings, and returns whether it is shown already.
 pub fn leave(call: &mut Call<'_>, product: &ProductRecord) -> Result<bool, Stop> {
-    if !takes_reviews(call.options(), product) {
+    let is_seen = call.site.is_open_to(call.visit, &product.details.plain.post_password);
+    if !is_seen || !takes_reviews(call.options(), product) {
         let message = "This product takes no reviews.";
         return Err(Refusal::new(403, "comment_closed", message).into());
     }

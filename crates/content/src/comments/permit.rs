@@ -32,10 +32,10 @@ pub(super) fn comment_of(call: &mut Call<'_>) -> Result<CommentRow, Stop> {
 }
 
 /// Whether the caller may read what comments are about. A password counts where one thing was
-/// asked about, so that nobody tries it on many.
+/// asked about, so that nobody tries it on many; so does what was typed on the page itself.
 fn may_read_post(call: &Call<'_>, post: &PostRow) -> bool {
     let identity = &call.visit.identity;
-    if !post.password.is_empty() {
+    if !call.site.is_open_to(call.visit, &post.password) {
         let one = call.params.ints("post").len() == 1 || call.params.int("id").is_some();
         let password = call.params.text("password").filter(|text| one && !text.is_empty());
         if !password.is_some_and(|password| of_posts::is_password(post, password)) {

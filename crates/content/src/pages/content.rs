@@ -44,6 +44,8 @@ pub struct PostPage<'a> {
     pub published: Option<Date<'a>>,
     pub author: Option<Link<'a>>,
     pub content: TrustedHtml<'a>,
+    /// Whether a password must be typed before anything is shown.
+    pub is_locked: bool,
     /// The oldest first.
     pub comments: &'a [CommentView<'a>],
     /// What a new comment would be about, if comments are taken.
@@ -118,6 +120,20 @@ pub struct SearchPage<'a> {
 #[template(path = "not_found.html")]
 pub struct NotFoundPage<'a> {
     pub site: Masthead<'a>,
+}
+
+/// The password of a page was wrong. Where it is kept, the page has the same form.
+#[derive(Debug, Template)]
+#[template(path = "unlock.html")]
+pub struct UnlockPage<'a> {
+    pub site: Masthead<'a>,
+    pub title: &'a str,
+    pub permalink: Address<'a>,
+    pub error: &'a str,
+}
+
+pub fn unlock(page: &UnlockPage<'_>) -> String {
+    rendered(page)
 }
 
 pub fn archive(page: &ArchivePage<'_>) -> String {

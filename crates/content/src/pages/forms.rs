@@ -80,6 +80,20 @@ pub struct ErrorPage<'a> {
     pub back: Option<Link<'a>>,
 }
 
+/// What was done, where there is no other page to show it.
+#[derive(Debug, Template)]
+#[template(path = "notice.html")]
+pub struct NoticePage<'a> {
+    pub site: Masthead<'a>,
+    pub title: &'a str,
+    pub message: &'a str,
+    pub back: Option<Link<'a>>,
+}
+
+pub fn notice(page: &NoticePage<'_>) -> String {
+    rendered(page)
+}
+
 pub fn login(page: &LoginPage<'_>) -> String {
     rendered(page)
 }

@@ -84,6 +84,8 @@ fn every_page(text: &str, address: &str) -> Vec<(&'static str, String)> {
             }),
         ),
         ("error", error(&error_page)),
+        ("notice", notice(&NoticePage { site, title: text, message: text, back: Some(link) })),
+        ("unlock", unlock(&UnlockPage { site, title: text, permalink: href, error: text })),
         ("front", front(&FrontPage { site, tagline: text, posts: &posts, docs: docs.pages() })),
         (
             "post",
@@ -99,6 +101,7 @@ fn every_page(text: &str, address: &str) -> Vec<(&'static str, String)> {
                 published: Some(published),
                 author: Some(link),
                 content: TrustedHtml("<p>Own words</p>"),
+                is_locked: false,
                 comments: &[CommentView {
                     id: 7,
                     author: text,

@@ -48,6 +48,6 @@ impl PageRequest<'_> {
 
     pub fn coming_soon(&self) -> WebAnswer {
         let message = "We are getting ready. Come back in a while.";
-        self.error(("page:coming-soon", 200), ("This store opens soon", message), None)
+        self.notice("page:coming-soon", ("This store opens soon", message), None)
     }
 }

@@ -48,10 +48,6 @@ struct ShownComment {
 
 impl Discussion {
     pub(super) fn read(conn: &mut dyn Conn, visit: &Visit, row: &PostRow) -> Result<Self> {
-        // What has a password is not talked about before those who do not know it.
-        if !row.password.is_empty() {
-            return Ok(Self::default());
-        }
         let wanted = CommentFilter {
             posts: vec![row.post_id],
             kinds: vec![COMMENT.to_owned()],
@@ -151,7 +147,7 @@ impl PageRequest<'_> {
             Ok((_, address)) => {
                 let message = "Thank you. Your comment is shown once it is approved.";
                 let back = Link { text: "Back", href: Address::new(&address) };
-                self.error((KIND, 200), ("Comment received", message), Some(back))
+                self.notice(KIND, ("Comment received", message), Some(back))
             }
             Err(Stop::Refused(refusal)) => {
                 let status = (KIND, refusal.status);

@@ -182,10 +182,8 @@ fn limit(visit: &Visit) -> i64 {
     visit.options.integer("posts_per_page").clamp(1, ENTRIES_MAX)
 }
 
-/// Titles of what has a password say so.
 fn shown_title(row: &PostRow) -> String {
-    let title = render::plain_text(&row.title);
-    if row.password.is_empty() { title } else { format!("Protected: {title}") }
+    super::plain::shown_title(render::plain_text(&row.title), &row.password)
 }
 
 fn posts_of(
@@ -266,7 +264,7 @@ fn post_entry(
         categories,
         guid: visit.page(&format!("/?{}{}", kind.id_query, row.post_id)),
         description: if open { excerpt } else { PROTECTED.to_owned() },
-        content: if open { posts::shown_content(row) } else { PROTECTED.to_owned() },
+        content: if open { render::content(&row.content) } else { PROTECTED.to_owned() },
         comments: discussed.then_some(comments),
         link,
     })

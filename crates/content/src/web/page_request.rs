@@ -12,7 +12,7 @@ use types::{Error, Result};
 use super::answer::WebAnswer;
 use super::headers::{self, Privacy};
 use crate::appearance::dress::{self, Dress, Dressed};
-use crate::pages::{self, ErrorPage, Masthead, NotFoundPage, Policy};
+use crate::pages::{self, ErrorPage, Masthead, NotFoundPage, NoticePage, Policy};
 
 /// One request for a page. The visit is nobody's: pages are the same for all readers.
 #[derive(Debug)]
@@ -132,6 +132,17 @@ impl<'a> PageRequest<'a> {
     ) -> WebAnswer {
         let page = ErrorPage { site: self.masthead(), status, title, message, back };
         self.private_page((kind, status), Policy::Page, pages::error(&page))
+    }
+
+    /// A page that says what was done, where there is no other to lead to.
+    pub fn notice(
+        &self,
+        kind: &'static str,
+        (title, message): (&str, &str),
+        back: Option<Link<'_>>,
+    ) -> WebAnswer {
+        let page = NoticePage { site: self.masthead(), title, message, back };
+        self.private_page((kind, 200), Policy::Page, pages::notice(&page))
     }
 
     pub fn not_found(&self) -> WebAnswer {

@@ -10,6 +10,11 @@ pub fn plain(html: &str) -> String {
     oembed::decoded(&clean::text_field(html))
 }
 
+/// A title as pages and feeds show it: of what has a password it says so.
+pub fn shown_title(title: String, password: &str) -> String {
+    if password.is_empty() { title } else { format!("Protected: {title}") }
+}
+
 /// What a post is about. What a password protects is not told.
 pub(super) fn summary(row: &PostRow) -> String {
     oembed::decoded(&posts::shown_summary(row))

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use db::{Conn, filter};
 use frame::pages::{Address, Date, Link, TrustedHtml};
+use frame::text::render;
 use frame::{Site, Visit};
 use site_rows::post::{self, PostFilter, PostOrder, PostRow};
 use site_rows::user::{self, UserFilter, UserRow};
@@ -14,7 +15,7 @@ use super::answer::WebAnswer;
 use super::discussion::Discussion;
 use super::headers;
 use super::page_request::PageRequest;
-use super::plain::{plain, summary};
+use super::plain::{plain, shown_title, summary};
 use crate::docs::docs;
 use crate::oembed;
 use crate::pages::{
@@ -27,15 +28,18 @@ const LISTED_MAX: i64 = 100;
 const POST: &str = "post";
 const PAGE: &str = "page";
 const PUBLISHED: &str = "publish";
-const PROTECTED: &str = "<p>This page is password protected.</p>";
 
 /// What a page shows, be it of a post, of a page or of something that a crate above keeps.
-struct Piece {
+pub(super) struct Piece {
     /// Plain text, as the summary.
-    title: String,
+    pub(super) title: String,
     summary: String,
     content: String,
-    permalink: String,
+    pub(super) permalink: String,
+    /// What readers must know to see content and discussion; empty for what everybody sees.
+    pub(super) password: String,
+    /// Whether this reader does not know it: then there is nothing in both.
+    is_locked: bool,
     /// The path by its number; empty for what has none.
     shortlink: String,
     /// The address of the same as JSON.
@@ -138,7 +142,7 @@ impl PageRequest<'_> {
     }
 
     /// What is at the path. Of posts only the front page's query string tells more.
-    async fn piece(&self, path: &str, query: &str) -> Result<Option<Piece>> {
+    pub(super) async fn piece(&self, path: &str, query: &str) -> Result<Option<Piece>> {
         let (site, visit) = (Arc::clone(self.site), Arc::clone(&self.visit));
         let of_posts = if path == "/" { query } else { "" };
         let (post, other) = (format!("{path}?{of_posts}"), format!("{path}?{query}"));
@@ -173,12 +177,13 @@ impl PageRequest<'_> {
                 .filter(|_| piece.published.is_some())
                 .map(|(text, href)| Link { text, href: Address::new(href) }),
             content: TrustedHtml(&piece.content),
+            is_locked: piece.is_locked,
             comments: &piece.discussion.views(),
             comment_on: piece.discussion.open_for,
             commenter: &commenter,
         });
         let mut answer = self.open_page("page:post", Policy::Post, body);
-        if commenter != Commenter::default() {
+        if commenter != Commenter::default() || !piece.password.is_empty() {
             headers::set(&mut answer.headers, "cache-control", headers::NO_STORE);
         }
         headers::link_json(&mut answer.headers, &piece.json);
@@ -270,20 +275,27 @@ fn read_piece(
     let Some(row) = found.filter(posts::is_publicly_viewable) else {
         return read_other(conn, site, visit, other);
     };
-    let content =
-        if row.password.is_empty() { posts::shown_content(&row) } else { PROTECTED.to_owned() };
+    let is_locked = !site.is_open_to(visit, &row.password);
+    let (content, discussion) = if is_locked {
+        // What has a password is not talked about before those who do not know it.
+        (String::new(), Discussion::default())
+    } else {
+        (render::content(&row.content), Discussion::read(conn, visit, &row)?)
+    };
     let base = if row.kind == PAGE { "pages" } else { "posts" };
     let json = format!("/{}/{base}/{}", site.settings().names.content, row.post_id);
     Ok(Some(Piece {
-        title: plain(&row.title),
+        title: shown_title(plain(&row.title), &row.password),
         summary: summary(&row),
         content,
+        is_locked,
         permalink: posts::permalink(conn, visit, &row)?,
         shortlink: format!("/?{}={}", if row.kind == PAGE { "page_id" } else { "p" }, row.post_id),
         json: visit.rest(&json),
         published: (row.kind == POST).then(|| row.date.to_string()),
         author: user::get(conn, row.author_id)?,
-        discussion: Discussion::read(conn, visit, &row)?,
+        discussion,
+        password: row.password,
     }))
 }
 
@@ -295,22 +307,25 @@ fn read_other(
     address: &str,
 ) -> Result<Option<Piece>> {
     let Some(page) = site.page_at(conn, visit, address)? else { return Ok(None) };
+    let is_locked = !site.is_open_to(visit, &page.password);
     Ok(Some(Piece {
+        is_locked,
         author: user::get(conn, page.author_id)?,
         json: visit.rest(&page.rest_path),
         shortlink: String::new(),
         published: page.published.map(|time| visit.options.local(time).to_string()),
-        title: plain(&page.title),
+        title: shown_title(plain(&page.title), &page.password),
         summary: plain(&page.summary),
-        content: page.content,
+        content: if is_locked { String::new() } else { page.content },
         permalink: page.permalink,
+        password: page.password,
         discussion: Discussion::default(),
     }))
 }
 
 fn entry(conn: &mut dyn Conn, visit: &Visit, row: &PostRow) -> Result<Entry> {
     Ok(Entry {
-        title: plain(&row.title),
+        title: shown_title(plain(&row.title), &row.password),
         link: posts::permalink(conn, visit, row)?,
         published: row.date.to_string(),
         summary: summary(row),

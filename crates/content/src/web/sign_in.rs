@@ -18,6 +18,7 @@ use super::form::{Fields, Visitor};
 use super::local_path::local_path;
 use super::page_path::Spelling;
 use super::page_request::{PageRequest, Session};
+use super::unlock;
 use crate::pages::{self, CSRF_FIELD, LinkPage, LoginPage, Policy};
 
 const SIGN_IN: &str = "log-in";
@@ -50,6 +51,9 @@ struct Complaint<'a> {
 impl PageRequest<'_> {
     pub(super) async fn sign_in(&self, spelling: Spelling) -> Result<WebAnswer> {
         let is_post = self.request.method == "POST";
+        if self.query().text("action") == unlock::ACTION {
+            return self.unlock().await;
+        }
         let fields = if is_post { self.form() } else { self.query() };
         let target = local_path(&self.visit.home, fields.text("redirect_to"));
         let session = self.session().await?;
@@ -284,6 +288,6 @@ pub fn told_to_wait(
 }
 
 /// Rounded up, so that who waits this long has waited enough.
-fn whole_seconds(wait: Duration) -> u64 {
+pub(super) fn whole_seconds(wait: Duration) -> u64 {
     wait.as_secs().saturating_add(u64::from(wait.subsec_nanos() > 0)).max(1)
 }

@@ -40,11 +40,16 @@ impl Site {
     /// The cookies by which a browser keeps its session, all with the same token: our own, and the
     /// two by whose names existing clients see that they are signed in.
     pub fn session_cookies(&self) -> [String; 3] {
-        let hash = self.vault().site_hash(COOKIE_PURPOSE, "", "");
-        let mark: String =
-            data_encoding::HEXLOWER.encode(&hash).chars().take(COOKIE_MARK_CHARS).collect();
+        let mark = self.cookie_mark();
         let own = self.environment().session_cookie().to_owned();
         [own, format!("wordpress_logged_in_{mark}"), format!("wordpress_{mark}")]
+    }
+
+    /// What ends the names of cookies that existing clients know, so that those of two sites on
+    /// one host are not mixed up.
+    pub(super) fn cookie_mark(&self) -> String {
+        let hash = self.vault().site_hash(COOKIE_PURPOSE, "", "");
+        data_encoding::HEXLOWER.encode(&hash).chars().take(COOKIE_MARK_CHARS).collect()
     }
 
     /// The token of this environment's session in the request's cookies.

@@ -27,6 +27,9 @@ pub(crate) struct Gate {
     /// keep a person from signing in.
     pub(crate) sign_ins_by_address: Refusals<IpAddr>,
     pub(crate) sign_ins_by_account: Refusals<String>,
+    /// Passwords that were typed for pages, by client and by the page's address.
+    pub(crate) pages_by_address: Refusals<IpAddr>,
+    pub(crate) pages_by_page: Refusals<String>,
     /// Changes of accounts, by whichever interface: they change what their owners may see.
     pub(crate) accounts: Watch,
     pub(crate) seen: CredentialCache<[u8; 32], Identity>,
@@ -34,13 +37,18 @@ pub(crate) struct Gate {
 
 impl Gate {
     pub(crate) fn new(per_minute: u32, store: &Database) -> Self {
+        // Everybody can fail to open what is somebody else's, who must not wait long for that.
+        let by_name = || {
+            Refusals::new(per_minute.saturating_mul(ACCOUNT_FACTOR))
+                .waiting_at_most(ACCOUNT_WAIT_MAX)
+        };
         Self {
             by_address: Refusals::new(per_minute),
             by_account: Refusals::new(per_minute),
             sign_ins_by_address: Refusals::new(per_minute),
-            // Everybody can fail to sign in to an account; its owner must not wait long for that.
-            sign_ins_by_account: Refusals::new(per_minute.saturating_mul(ACCOUNT_FACTOR))
-                .waiting_at_most(ACCOUNT_WAIT_MAX),
+            sign_ins_by_account: by_name(),
+            pages_by_address: Refusals::new(per_minute),
+            pages_by_page: by_name(),
             accounts: store.watch(&ACCOUNT_TABLES),
             seen: CredentialCache::new(store.watch(&IDENTITY_TABLES)),
         }

@@ -8,7 +8,7 @@ use types::{Result, Timestamp};
 
 use crate::Visit;
 
-/// A page that everybody may read.
+/// A page that everybody may read, but for the content of one with a password.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PublicPage {
     /// Markup, of which only the text is shown; so is the summary.
@@ -16,6 +16,8 @@ pub struct PublicPage {
     pub summary: String,
     /// HTML that was cleaned before it was stored.
     pub content: String,
+    /// What a reader must know to see the content; empty for what is open to everybody.
+    pub password: String,
     /// The page's address, complete.
     pub permalink: String,
     /// The REST path of the same as JSON.

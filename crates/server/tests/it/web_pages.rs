@@ -45,7 +45,7 @@ fn pages_are_where_their_addresses_say() {
         ("/docs/examples/nothing.json", 404, "Error 404"),
         ("/nothing/embed/", 404, "Error 404"),
         ("/..%2f..%2fetc/passwd", 404, "Error 404"),
-        ("/closed/", 200, "password protected"),
+        ("/closed/", 200, "name=\"post_password\""),
         ("/wp-login.php", 200, "name=\"pwd\""),
         ("/login", 200, "name=\"pwd\""),
     ] {
@@ -274,4 +274,52 @@ fn strangers_are_answered_in_the_form_that_the_operator_chose() {
         let expected = format!("{{\"message\":\"{message}\",\"errors\":[]}}");
         assert_eq!((answer.status, answer.body), (401, expected));
     }
+}
+
+#[test]
+fn a_password_opens_a_post_with_its_comments() {
+    let shop = shop();
+    let members = post("page", "members", "Members", "<p>Hidden words of members.</p>");
+    shop.add_post(PostRow { password: String::from("other"), ..members });
+    let talk = post("post", "talk", "Talk", "<p>Hidden words.</p>");
+    let open = String::from("open");
+    let talk = PostRow { password: String::from("sesame"), comment_status: open, ..talk };
+    let id = shop.add_post(talk).to_string();
+    let mut browser = shop.browser();
+    browser.set("Origin", "https://shop.example");
+    let words = [
+        ("comment_post_ID", id.as_str()),
+        ("comment", "Hear, hear."),
+        ("author", "Ada"),
+        ("email", "ada@example.test"),
+    ];
+    let page = browser.get("/talk/");
+    assert!(page.has("<h1>Protected: Talk</h1>") && !page.has("Leave a comment"), "{}", page.body);
+    assert_eq!(page.header("cache-control"), "no-store");
+    assert_ne!(browser.post("/wp-comments-post.php", &words).status, 200);
+    let target = page.field("redirect_to");
+    assert_eq!(target, "https://shop.example/talk/");
+    let mut type_in = |password: &str| {
+        let fields = [("redirect_to", target.as_str()), ("post_password", password)];
+        browser.post("/wp-login.php?action=postpass", &fields)
+    };
+    let wrong = type_in("Sesame");
+    assert_eq!((wrong.status, wrong.all("set-cookie").len()), (403, 0), "{wrong:?}");
+    assert!(wrong.has("The password is not correct") && !wrong.has("Hidden words"));
+    let right = type_in("sesame");
+    assert_eq!((right.status, right.location()), (302, target.as_str()));
+    let cookie = right.header("set-cookie");
+    assert!(cookie.starts_with("wp-postpass_") && cookie.contains("; HttpOnly"), "{cookie}");
+    assert!(cookie.contains("; Secure") && !cookie.contains("sesame"), "{cookie}");
+    let page = browser.get("/talk/");
+    assert!(page.has("Hidden words.") && page.has("Leave a comment"), "{}", page.body);
+    assert_eq!(page.header("cache-control"), "no-store");
+    assert!(browser.get("/closed/").has("Hidden words."), "the same password opens both");
+    assert!(!browser.get("/members/").has("Hidden words"), "but nothing with another");
+    assert!(!browser.get("/feed/").has("Hidden words"), "feeds stay as they are");
+    assert!(!browser.get("/talk/embed/").has("Hidden words"));
+    let said = browser.post("/wp-comments-post.php", &words);
+    assert_eq!((said.status, said.has("Error")), (200, false), "{}", said.body);
+    assert!(said.has("once it is approved"), "{}", said.body);
+    assert!(!shop.browser().get("/talk/").has("Hidden words"), "nobody else was told");
 }

@@ -4,12 +4,14 @@
 //! that another site's page would fill is not the reader's, whose cookie stays at home.
 
 use askama::Template;
+use commerce::products::ProductRecord;
 use content::pages::{Commenter, Masthead, Policy, rendered};
-use content::web::{Fields, WebAnswer, encoded, link_json};
+use content::web::{Fields, WebAnswer, encoded, link_json, shown_title};
 use contract::rest::Verb;
 use frame::Call;
 use frame::pages::TrustedHtml;
 use serde_json::Value;
+use shop_rows::product::ProductRow;
 use types::Result;
 
 use super::linked_data;
@@ -41,7 +43,7 @@ struct ProductPage<'a> {
     trail: &'a [Target],
     pictures: Vec<Picture>,
     price: Price,
-    is_protected: bool,
+    is_locked: bool,
     short_description: TrustedHtml<'a>,
     description: TrustedHtml<'a>,
     sku: &'a str,
@@ -58,6 +60,10 @@ struct ProductPage<'a> {
 
 /// A product with what its page needs besides.
 struct Parts {
+    /// As the page calls it.
+    name: String,
+    /// Whether what readers see depends on a password that they were told.
+    has_password: bool,
     product: Value,
     members: Vec<Value>,
     trail: Vec<Target>,
@@ -113,19 +119,20 @@ impl ShopRequest<'_> {
     }
 
     fn product_page(&self, parts: &Parts, typed: &Fields, error: &str) -> WebAnswer {
-        let Parts { product, members, trail, reviews, review_form } = parts;
+        let Parts { name, has_password, product, members, trail, reviews, review_form } = parts;
+        let is_locked = flag(product, "is_password_protected");
         let names = &self.page.site.settings().names;
         let (id, permalink) = (number(product, "id"), text(product, "permalink"));
         let json = self.visit.rest(&format!("/{}/product/{id}", names.content));
         let oembed = format!("/{}/embed?url={}", names.oembed, encoded(permalink));
-        let linked = if flag(product, "is_password_protected") {
+        let linked = if is_locked {
             linked_data::breadcrumbs(&self.visit, trail)
         } else {
             linked_data::of_product(&self.visit, trail, product)
         };
         let page = ProductPage {
             site: self.page.masthead(),
-            name: plain_text(product, "name"),
+            name: name.clone(),
             summary: summary(product),
             permalink,
             shortlink: self.visit.page(&format!("/?p={id}")),
@@ -133,9 +140,9 @@ impl ShopRequest<'_> {
             oembed: self.visit.rest(&oembed),
             linked_data: linked_data::script(&linked),
             trail,
-            pictures: self.pictures(product, false),
+            pictures: if is_locked { Vec::new() } else { self.pictures(product, false) },
             price: price(product),
-            is_protected: flag(product, "is_password_protected"),
+            is_locked,
             short_description: TrustedHtml(text(product, "short_description")),
             description: TrustedHtml(text(product, "description")),
             sku: text(product, "sku"),
@@ -153,9 +160,9 @@ impl ShopRequest<'_> {
             review_form: *review_form,
             commenter: self.page.commenter(),
         };
-        let knows_commenter = page.commenter != Commenter::default();
+        let is_kept = page.commenter == Commenter::default() && !has_password;
         let mut answer = self.page.open_page(KIND, Policy::Post, rendered(&page));
-        if knows_commenter {
+        if !is_kept {
             answer.headers.retain(|(name, _)| *name != "cache-control");
             answer.headers.push(("cache-control", String::from("no-store")));
         }
@@ -172,14 +179,19 @@ fn parts(call: &mut Call<'_>, slug: &str) -> Result<Option<Parts>, contract::res
     let ids: Vec<i64> =
         list(&product, "grouped_products").iter().filter_map(Value::as_i64).collect();
     let members = if ids.is_empty() { Vec::new() } else { products::shown_by_ids(call, &ids)? };
+    let password = password_of(row.clone())?;
+    let name = shown_title(plain_text(&product, "name"), &password);
     let visit = call.visit;
     let mut trail = trail::of_product(call.conn()?, visit, &product)?;
-    trail.push(Target {
-        text: plain_text(&product, "name"),
-        href: text(&product, "permalink").to_owned(),
-    });
+    trail.push(Target { text: name.clone(), href: text(&product, "permalink").to_owned() });
     let (reviews, review_form) = reviews_of(call, row)?;
-    Ok(Some(Parts { product, members, trail, reviews, review_form }))
+    let has_password = !password.is_empty();
+    Ok(Some(Parts { name, has_password, product, members, trail, reviews, review_form }))
+}
+
+fn password_of(row: Option<ProductRow>) -> Result<String> {
+    let product = row.map(ProductRecord::of_row).transpose()?;
+    Ok(product.map(|product| product.details.plain.post_password).unwrap_or_default())
 }
 
 fn summary(product: &Value) -> String {

@@ -61,9 +61,8 @@ pub(super) fn reviews_of(
     };
     let options = Arc::clone(&call.visit.options);
     // What has a password is not talked about before those who do not know it.
-    let is_open = options.is_on("woocommerce_enable_reviews")
-        && product.details.plain.post_password.is_empty();
-    if !is_open {
+    let is_open = call.site.is_open_to(call.visit, &product.details.plain.post_password);
+    if !is_open || !options.is_on("woocommerce_enable_reviews") {
         return Ok((Vec::new(), None));
     }
     let wanted = ReviewFilter {
@@ -147,7 +146,7 @@ impl ShopRequest<'_> {
             Ok(Some((false, address))) => {
                 let message = "Thank you. Your review is shown once it is approved.";
                 let back = Link { text: "Back", href: Address::new(&address) };
-                self.page.error((KIND, 200), ("Review received", message), Some(back))
+                self.page.notice(KIND, ("Review received", message), Some(back))
             }
             Err(Stop::Refused(refusal)) => {
                 let status = (KIND, refusal.status);

@@ -24,6 +24,8 @@ pub(crate) struct Shown {
     /// The published variations of a variable product, with what each has chosen.
     pub(crate) variations: Vec<(ProductRecord, Vec<VariationAttribute>)>,
     pub(crate) paths: Arc<Paths>,
+    /// Whether it has a password that the reader was not told.
+    pub(crate) is_locked: bool,
 }
 
 /// Slugs of the terms that have terms above or below them, by id, for their addresses.
@@ -81,7 +83,9 @@ pub(crate) fn of_rows(
         Paths::default()
     };
     let paths = Arc::new(paths);
+    let (site, visit) = (call.site, call.visit);
     let shown = loaded.into_iter().map(|loaded| Shown {
+        is_locked: !site.is_open_to(visit, &loaded.product.details.plain.post_password),
         variations: variations.remove(&loaded.product.id()).unwrap_or_default(),
         paths: Arc::clone(&paths),
         loaded,

@@ -72,8 +72,7 @@ fn requested(visit: &Visit) -> String {
 pub(crate) fn body(visit: &Visit, manner: &Manner, one: &Shown) -> Value {
     let (loaded, product) = (&one.loaded, &one.loaded.product);
     let (row, details) = (&product.row, &product.details);
-    let is_open = details.plain.post_password.is_empty();
-    let text = |text: &str| if is_open { rendered(text) } else { String::new() };
+    let text = |text: &str| if one.is_locked { String::new() } else { rendered(text) };
     let grouped = if product.is(GROUPED) { details.grouped_products.clone() } else { Vec::new() };
     let dimensions = [
         loaded.measure(|details| &details.length),
@@ -119,7 +118,7 @@ pub(crate) fn body(visit: &Visit, manner: &Manner, one: &Shown) -> Value {
         "formatted_weight": measured(&[weight], &manner.weight_unit),
         "formatted_dimensions": measured(&dimensions, &manner.dimension_unit),
         "add_to_cart": add_to_cart(visit, manner, one),
-        "is_password_protected": !is_open,
+        "is_password_protected": one.is_locked,
         "extensions": {},
     })
 }

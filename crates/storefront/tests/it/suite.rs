@@ -11,6 +11,7 @@ mod dice;
 #[expect(dead_code, reason = "the tests of the site use the rest of it")]
 mod harness;
 mod hostile;
+mod passwords;
 mod payments;
 mod products;
 mod races;

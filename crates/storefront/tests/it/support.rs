@@ -51,6 +51,8 @@ impl TestSite {
             [commerce::routes(names), storefront::routes(names)].into_iter().flatten().collect()
         };
         let furnish = |site: Site| {
+            let products = commerce::products::ProductPages::new(&site.settings().names);
+            let site = site.with_pages(Box::new(products));
             let of_shop = commerce::payments::jobs().into_iter().chain(storefront::jobs());
             of_shop.fold(site.with_job(Box::new(TestInbox)), Site::with_job)
         };
