@@ -20,6 +20,7 @@ pub mod compatible;
 pub mod cookies;
 pub mod credential_cache;
 pub mod dates;
+pub mod discussion;
 mod documents;
 pub mod first_content;
 pub mod identity;

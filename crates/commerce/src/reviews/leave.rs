@@ -3,12 +3,14 @@
 //! unless the shop wants it otherwise.
 
 use contract::rest::{Refusal, Stop};
+use frame::discussion::{self, Remark, Standing, Subject, Verdict};
 use frame::{Call, Options};
-use shop_rows::review::{self, ReviewFilter};
+use shop_rows::review::{self, ReviewFilter, ReviewRow};
+use types::Error;
 
 use super::write::{self, CURRENT};
-use super::{APPROVED, HOLD};
-use crate::products::ProductRecord;
+use super::{APPROVED, HOLD, TRASH};
+use crate::products::{ProductRecord, address};
 
 /// Whether strangers who see the product may say something about it.
 pub fn takes_reviews(options: &Options, product: &ProductRecord) -> bool {
@@ -46,16 +48,48 @@ pub fn leave(call: &mut Call<'_>, product: &ProductRecord) -> Result<bool, Stop>
     }
     let status = first_status(call)?;
     let row = write::create_as(call, &CURRENT, product.row.product_id, status)?;
+    notify(call, &row, product)?;
     Ok(row.status == APPROVED)
 }
 
-/// What is said by people whom the shop knows, and leads nowhere, is shown at once.
+/// Tells whoever approves reviews, or whoever sells the product.
+fn notify(call: &mut Call<'_>, row: &ReviewRow, product: &ProductRecord) -> Result<(), Error> {
+    let verdict = match row.status.as_str() {
+        APPROVED => Verdict::Fine,
+        HOLD => Verdict::Held,
+        _ => return Ok(()),
+    };
+    let page = address::of_row(call.visit, &product.row);
+    let subject = Subject {
+        words: "review of",
+        thing: "product",
+        title: &product.row.name,
+        address: &format!("{page}#comment-{}", row.review_id),
+        author_id: product.row.author_id,
+    };
+    let client = call.visit.client.address.to_string();
+    let remark = Remark {
+        author: &row.reviewer,
+        email: &row.email,
+        url: "",
+        content: &row.review,
+        address: &client,
+    };
+    discussion::notify(call, &remark, &subject, Standing { verdict, user_id: row.user_id })
+}
+
+/// What is said by people whom the shop knows is shown at once, unless the rules for discussions
+/// speak against it.
 fn first_status(call: &mut Call<'_>) -> Result<&'static str, Stop> {
     let text = |name: &str| call.params.text(name).unwrap_or_default().trim().to_owned();
-    let (name, email) = (text("reviewer"), text("reviewer_email"));
-    let leads_elsewhere = ["//", "<a"].iter().any(|sign| text("review").contains(sign));
-    if call.options().is_on("comment_moderation") || leads_elsewhere {
-        return Ok(HOLD);
+    let (name, email, review) = (text("reviewer"), text("reviewer_email"), text("review"));
+    let client = call.visit.client.address.to_string();
+    let remark =
+        Remark { author: &name, email: &email, url: "", content: &review, address: &client };
+    match discussion::verdict(call.options(), &remark) {
+        Verdict::Discarded => return Ok(TRASH),
+        Verdict::Held => return Ok(HOLD),
+        Verdict::Fine => {}
     }
     if !call.options().is_on("comment_previously_approved") {
         return Ok(APPROVED);

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use contract::rest::{Refusal, Stop};
 use frame::Call;
+use frame::discussion::{self, Remark, Verdict};
 use site_rows::comment::{self, CommentRow};
 use site_rows::post::PostRow;
 use types::{Capability, Error, Timestamp};
@@ -53,6 +54,16 @@ pub(super) fn check_repetition(call: &mut Call<'_>, row: &CommentRow) -> Result<
     Ok(())
 }
 
+pub(super) fn remark(row: &CommentRow) -> Remark<'_> {
+    Remark {
+        author: &row.author,
+        email: &row.email,
+        url: &row.author_url,
+        content: &row.content,
+        address: &row.author_ip,
+    }
+}
+
 /// The status of a new comment.
 pub(super) fn first_status(
     call: &mut Call<'_>,
@@ -64,22 +75,10 @@ pub(super) fn first_status(
     if is_own_post || by_moderator {
         return Ok(APPROVED);
     }
-    let texts = [&row.author, &row.email, &row.author_url, &row.content, &row.author_ip];
-    let holds = |option: &str| {
-        let words = call.options().text(option).to_lowercase();
-        let mut words = words.lines().map(str::trim).filter(|word| !word.is_empty());
-        words.any(|word| texts.iter().any(|text| text.to_lowercase().contains(word)))
-    };
-    if holds("disallowed_keys") {
-        return Ok(TRASH);
-    }
-    let links = row.content.matches("<a ").count() + row.content.matches("://").count();
-    let links_max = usize::try_from(call.options().integer("comment_max_links")).unwrap_or(0);
-    let many_links = links_max > 0 && links >= links_max;
-    let waits =
-        call.options().is_on("comment_moderation") || many_links || holds("moderation_keys");
-    if waits {
-        return Ok(HOLD);
+    match discussion::verdict(call.options(), &remark(row)) {
+        Verdict::Discarded => return Ok(TRASH),
+        Verdict::Held => return Ok(HOLD),
+        Verdict::Fine => {}
     }
     let must_be_known = call.options().is_on("comment_previously_approved");
     if must_be_known && !comment::is_known_author(call.conn()?, row)? {

@@ -36,7 +36,7 @@ fn a_day_later(shop: &TestShop) -> Vec<Value> {
     shop.work(JOB, now().plus(Duration::from_hours(24)))
 }
 
-fn mails(shop: &TestShop) -> Vec<mail::Message> {
+pub(super) fn mails(shop: &TestShop) -> Vec<mail::Message> {
     let then = now().plus(LEASE);
     let jobs = shop.write(move |conn| background_job::claim_due(conn, mail::JOB, then, 50, LEASE));
     let open = |job| mail::message_of(&JobCx::new(Arc::clone(&shop.site), job, LEASE)).unwrap();

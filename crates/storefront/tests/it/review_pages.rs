@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::browser::{Browser, Shown};
+use super::reminders::mails;
 use super::support::TestShop;
 
 const WORDS: [(&str, &str); 4] = [
@@ -39,13 +40,49 @@ fn a_review_waits_until_somebody_approves_it() {
     assert!(page.has("Holds in any <b>tide</b>") && page.has("4 of 5 stars"), "{}", page.body);
     assert!(!page.has("<script>alert"), "{}", page.body);
     assert!(page.has("\"reviewCount\":1"), "{}", page.body);
-    // The shop knows her now; but not what leads elsewhere.
+    // The shop knows her now; but nobody may lead people elsewhere.
     let again = say(&reader, &[&WORDS[1..], &[("comment", "Still holds.")]].concat());
     assert!(again.header("location").ends_with("/product/anchor/#reviews"), "{again:?}");
     assert!(reader.get("/product/anchor/").has("Still holds."));
-    let advert = say(&reader, &[&WORDS[1..], &[("comment", "See https://x.example")]].concat());
-    assert_eq!(advert.status, 200, "{advert:?}");
+    let advert =
+        say(&reader, &[&WORDS[1..], &[("comment", "https://x.example http://y.example")]].concat());
+    assert_eq!((advert.status, advert.has("Error")), (200, false), "{}", advert.body);
     assert!(!reader.get("/product/anchor/").has("x.example"));
+}
+
+fn write_option(shop: &TestShop, name: &'static str, value: Value) {
+    shop.write(move |conn| frame::options::set(conn, name, &value));
+    shop.site.forget_options();
+}
+
+#[test]
+fn words_that_the_site_does_not_want_count_in_reviews_too() {
+    let (shop, _) = TestShop::furnished();
+    let reader = Browser::new(&shop);
+    write_option(&shop, "comment_previously_approved", json!(false));
+    write_option(&shop, "moderation_keys", json!("rust\nbarnacle"));
+    write_option(&shop, "disallowed_keys", json!("casino"));
+    for (text, status) in [("Holds.", "approved"), ("Some RUST.", "hold"), ("My Casino!", "trash")]
+    {
+        let said = say(&reader, &[&WORDS[1..], &[("comment", text)]].concat());
+        assert_eq!(said.status, if status == "approved" { 302 } else { 200 }, "{}", said.body);
+        let path = format!("/wc/v3/products/reviews?status={status}");
+        let found = shop.made("GET", &path, &Value::Null);
+        assert_eq!(found.as_array().unwrap().len(), 1, "{status}: {found}");
+    }
+}
+
+#[test]
+fn whoever_moderates_is_told_of_a_review_that_waits() {
+    let (shop, _) = TestShop::furnished();
+    write_option(&shop, "admin_email", json!("desk@shop.example"));
+    say(&Browser::new(&shop), &WORDS);
+    let sent = mails(&shop);
+    let told = sent.iter().find(|message| message.to.contains("desk@shop.example"));
+    let told = told.unwrap_or_else(|| panic!("{sent:?}"));
+    assert_eq!(told.subject, "Review of Anchor awaits moderation");
+    assert!(told.text.contains("Ada (ada@example.test) wrote:"), "{}", told.text);
+    assert!(told.text.contains("/product/anchor/#comment-"), "{}", told.text);
 }
 
 #[test]
