@@ -18,11 +18,16 @@ pub(crate) struct Options {
 }
 
 pub(crate) fn run(options: &Options) -> Result<()> {
-    if !options.without_portal && !portal::build_if_possible()? {
+    println!("{}", with_portal(&options.profile, options.without_portal)?.display());
+    Ok(())
+}
+
+/// Builds the binary to install, and tells where it is.
+pub(crate) fn with_portal(profile: &str, without_portal: bool) -> Result<PathBuf> {
+    if !without_portal && !portal::build_if_possible()? {
         bail!("npm is not installed; install Node 20, or build with --without-portal");
     }
-    println!("{}", binary(&options.profile)?.display());
-    Ok(())
+    binary(profile)
 }
 
 /// Builds the binary, and tells where it is.

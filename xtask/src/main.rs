@@ -17,6 +17,7 @@ mod clients;
 mod demo;
 mod generate;
 mod openapi;
+mod package;
 mod portal;
 mod reports;
 mod test;
@@ -47,6 +48,8 @@ enum Chore {
     Chaos(chaos::Options),
     /// Build the binary to install, with the portal in it
     Build(build::Options),
+    /// Build what operators install: a Debian package, a tarball, a container image
+    Package(package::Options),
     /// Build Boardwalk and run it with demo data
     Demo(demo::Options),
     /// Write the files that are derived from others
@@ -90,6 +93,7 @@ fn run(chore: Chore) -> Result<()> {
         Chore::Test(options) => test::run(&options),
         Chore::Chaos(options) => chaos::run(&options),
         Chore::Build(options) => build::run(&options),
+        Chore::Package(options) => package::run(&options),
         Chore::Demo(options) => demo::run(&options),
         Chore::Generate { what: Generated::Reference, check } => generate::reference(check),
         Chore::Generate { what: Generated::Openapi, check } => openapi::documents(check),

@@ -18,7 +18,7 @@ use anyhow::{Context, Result, anyhow, bail, ensure};
 use clap::Args;
 
 use crate::tools::{self, Skipped, Tool};
-use crate::{chaos, clients, generate, openapi, portal};
+use crate::{chaos, clients, generate, openapi, package, portal};
 
 #[derive(Args, Debug)]
 pub(crate) struct Options {
@@ -133,6 +133,13 @@ static STAGES: &[Stage] = &[
         needs: &[Tool::Node, Tool::Postgres],
         lane: Lane::Beside,
         run: clients::suite,
+    },
+    Stage {
+        name: "package",
+        about: "The Debian package installs, runs and onboards; the container image runs",
+        needs: &[],
+        lane: Lane::Beside,
+        run: package::trial::stage,
     },
     Stage {
         name: "chaos",

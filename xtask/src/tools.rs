@@ -231,6 +231,10 @@ pub(crate) fn is_ci() -> bool {
     env::var_os("CI").is_some_and(|value| value == "true")
 }
 
+pub(crate) fn has_program(name: &str) -> bool {
+    find_program(name).is_some()
+}
+
 fn find_program(name: &str) -> Option<PathBuf> {
     search_path().into_iter().map(|folder| folder.join(name)).find(|path| path.is_file())
 }
@@ -277,7 +281,7 @@ fn apt_get() -> Command {
     command
 }
 
-fn is_root() -> bool {
+pub(crate) fn is_root() -> bool {
     read(Command::new("id").arg("-u")).is_ok_and(|id| id.trim() == "0")
 }
 

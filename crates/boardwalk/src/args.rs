@@ -129,6 +129,11 @@ pub(crate) enum Command {
         /// Shell
         shell: Shell,
     },
+    /// Write the man pages of all commands to a folder
+    Man {
+        /// Existing folder
+        folder: PathBuf,
+    },
 }
 
 #[derive(Debug, Subcommand)]
@@ -371,7 +376,11 @@ pub(crate) enum Interface {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Config {
     /// Print every setting with its value and meaning, as a configuration file
-    Print,
+    Print {
+        /// Print the defaults, commented out, for a new configuration file
+        #[arg(long, conflicts_with = "json")]
+        commented: bool,
+    },
 }
 
 fn address(text: &str) -> Result<SocketAddr, String> {

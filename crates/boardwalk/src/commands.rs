@@ -18,7 +18,7 @@ use clap::CommandFactory as _;
 use types::{Error, Result};
 
 use crate::args::{Args, Command, Config as ConfigCommand, Interface};
-use crate::config::{self, Config};
+use crate::config::{self, Config, Settings};
 use crate::output::{self, Printer};
 
 pub(crate) fn run(args: Args, printer: &Printer) -> Result<()> {
@@ -29,6 +29,12 @@ pub(crate) fn run(args: Args, printer: &Printer) -> Result<()> {
             clap_complete::generate(shell, &mut Args::command(), "boardwalk", &mut text);
             output::document(String::from_utf8_lossy(&text).trim_end());
             return Ok(());
+        }
+        Command::Man { folder } => {
+            return clap_mangen::generate_to(Args::command(), &folder).map_err(|error| {
+                let message = format!("cannot write man pages to {}", folder.display());
+                Error::unavailable(message).because(error)
+            });
         }
         Command::Openapi { interface } => {
             let document = match interface {
@@ -67,16 +73,26 @@ pub(crate) fn run(args: Args, printer: &Printer) -> Result<()> {
         Command::Backup { file } => backup::backup(&config, &common, &file, printer),
         Command::Restore { file } => backup::restore(&config, &common, &file, printer),
         Command::Doctor { full } => doctor::doctor(&config, &common, full, printer),
-        Command::Config(ConfigCommand::Print) => {
-            let config = config.without_secrets();
-            let text = config::print(&config)?;
-            let object = serde_json::to_value(&config).map_err(|error| {
-                Error::internal("cannot print the configuration").because(error)
-            })?;
-            printer.result(&object, text.trim_end());
-            Ok(())
+        Command::Config(ConfigCommand::Print { commented }) => {
+            print_config(&config, commented, printer)
         }
         // These need no configuration and were carried out before.
-        Command::Completions { .. } | Command::Openapi { .. } | Command::Plugin(_) => Ok(()),
+        Command::Completions { .. }
+        | Command::Man { .. }
+        | Command::Openapi { .. }
+        | Command::Plugin(_) => Ok(()),
     }
+}
+
+fn print_config(config: &Config, commented: bool, printer: &Printer) -> Result<()> {
+    let config = config.without_secrets();
+    let text = if commented {
+        config::print(&Config::default(), Settings::Commented)?
+    } else {
+        config::print(&config, Settings::Set)?
+    };
+    let object = serde_json::to_value(&config)
+        .map_err(|error| Error::internal("cannot print the configuration").because(error))?;
+    printer.result(&object, text.trim_end());
+    Ok(())
 }

@@ -276,13 +276,28 @@ fn parse_value(text: &str) -> Value {
     value.unwrap_or_else(|| Value::String(text.to_owned()))
 }
 
-/// The configuration as a commented file, derived from the types and their doc comments.
-pub(crate) fn print(config: &Config) -> Result<String> {
+/// How settings are printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Settings {
+    /// With the values in effect.
+    Set,
+    /// The same in comments, so that whoever removes a comment changes that setting only.
+    Commented,
+}
+
+/// The configuration as a file with comments, derived from the types and their doc comments.
+pub(crate) fn print(config: &Config, style: Settings) -> Result<String> {
     let unprintable = |error| Error::internal("cannot print the configuration").because(error);
     let values = Table::try_from(config).map_err(unprintable)?;
     let schema = schema();
-    let mut text = String::from("# Boardwalk configuration, with the values in effect.\n");
-    print_table(&mut text, "", &schema, &values);
+    let mut text = String::from(match style {
+        Settings::Set => "# Boardwalk configuration, with the values in effect.\n",
+        Settings::Commented => {
+            "# Boardwalk configuration. Every setting has its default; to change one, remove the\n\
+             # `#` before it, and before the name of its section, and restart the server.\n"
+        }
+    });
+    print_table(&mut text, ("", style), &schema, &values);
     Ok(text)
 }
 
@@ -294,8 +309,14 @@ fn schema() -> serde_json::Value {
     generator.into_root_schema_for::<Config>().to_value()
 }
 
-fn print_table(text: &mut String, path: &str, schema: &serde_json::Value, values: &Table) {
+fn print_table(
+    text: &mut String,
+    (path, style): (&str, Settings),
+    schema: &serde_json::Value,
+    values: &Table,
+) {
     let Some(properties) = schema.get("properties").and_then(|p| p.as_object()) else { return };
+    let mark = if style == Settings::Commented { "#" } else { "" };
     let mut tables = Vec::new();
     for (name, property) in properties {
         if let Some(Value::Table(inner)) = values.get(name) {
@@ -305,7 +326,7 @@ fn print_table(text: &mut String, path: &str, schema: &serde_json::Value, values
         push_comment(text, property);
         match values.get(name) {
             Some(value) => {
-                let _ = writeln!(text, "{name} = {value}");
+                let _ = writeln!(text, "{mark}{name} = {value}");
             }
             None => {
                 let _ = writeln!(text, "# {name} =");
@@ -316,8 +337,10 @@ fn print_table(text: &mut String, path: &str, schema: &serde_json::Value, values
         let path = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
         text.push('\n');
         push_comment(text, property);
-        let _ = writeln!(text, "[{path}]");
-        print_table(text, &path, property, inner);
+        // A section whose settings must all be there, or none, cannot stand empty.
+        let mark = if property.get("required").is_some() { mark } else { "" };
+        let _ = writeln!(text, "{mark}[{path}]");
+        print_table(text, (&path, style), property, inner);
     }
 }
 
@@ -374,9 +397,19 @@ mod tests {
 
     #[test]
     fn the_printed_configuration_reads_back() {
-        let printed = print(&Config::default()).unwrap();
+        let printed = print(&Config::default(), Settings::Set).unwrap();
         let config: Config = toml::from_str(&printed).unwrap();
         assert_eq!(config.server.limits.body_bytes, 32 * 1024);
         assert!(printed.contains("# Bytes of a request body of the"), "{printed}");
+    }
+
+    #[test]
+    fn a_commented_configuration_sets_nothing_until_a_comment_is_removed() {
+        let mut changed = Config::default();
+        changed.server.limits.body_bytes = 7;
+        let printed = print(&changed, Settings::Commented).unwrap();
+        let read = |text: &str| toml::from_str::<Config>(text).unwrap().server.limits.body_bytes;
+        assert_eq!(read(&printed), 32 * 1024, "{printed}");
+        assert_eq!(read(&printed.replace("#body_bytes", "body_bytes")), 7, "{printed}");
     }
 }

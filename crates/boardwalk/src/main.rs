@@ -14,6 +14,7 @@ mod logging;
 mod output;
 mod progress;
 mod server_lock;
+mod service_manager;
 
 use std::process::ExitCode;
 

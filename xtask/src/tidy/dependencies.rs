@@ -43,6 +43,7 @@ const OWNED_DEPENDENCIES: &[(&str, &[&str])] = &[
     ("parquet", &["analytics"]),
     ("clap", &["boardwalk", XTASK]),
     ("clap_complete", &["boardwalk"]),
+    ("clap_mangen", &["boardwalk"]),
 ];
 
 pub(super) fn layers(tree: &Tree) -> Problems {

@@ -2,6 +2,7 @@
 
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::json;
 use server::{Reports, Serving};
@@ -12,6 +13,7 @@ use crate::args::{Common, Serve};
 use crate::config::Config;
 use crate::output::Printer;
 use crate::server_lock::{self, ServerLock};
+use crate::service_manager::ServiceManager;
 use crate::{environment, logging};
 
 /// Where liveness, readiness and metrics are, unless something else is asked for.
@@ -97,20 +99,30 @@ pub(super) fn run_until_stopped(
         .enable_all()
         .build()
         .map_err(|error| Error::internal("cannot start the async runtime").because(error))?;
+    let manager = ServiceManager::from_environment();
+    let unready = AtomicUsize::new(environments.len());
     let on_ready = |environment: Environment, url: &str| {
         greet(url);
         let object = json!({ "event": "ready", "environment": environment, "url": url });
         out.result(&object, &format!("ready {environment} {url}"));
+        if unready.fetch_sub(1, Ordering::Relaxed) == 1 {
+            manager.ready();
+        }
     };
     runtime.block_on(async {
         let mut terminate = signal(SignalKind::terminate())
             .map_err(|error| Error::internal("cannot listen for signals").because(error))?;
-        let stop = async move {
+        let stop = async {
             tokio::select! {
                 _ = terminate.recv() => {}
                 _ = tokio::signal::ctrl_c() => {}
             }
+            manager.stopping();
         };
-        server::serve(environments, config.server, portal::PORTAL, &on_ready, stop).await
+        let served = server::serve(environments, config.server, portal::PORTAL, &on_ready, stop);
+        tokio::select! {
+            ended = served => ended,
+            never = manager.stay_alive() => match never {},
+        }
     })
 }

@@ -54,6 +54,7 @@ mod rest_site;
 mod retries;
 mod revocations;
 mod secrets;
+mod service_manager;
 mod shop_desk;
 mod shutdown;
 mod site_pages;
