@@ -2,7 +2,7 @@
 //! and a compose file, all of them from one [`Product`]: the binary, what it says of itself (man
 //! pages, completions, configuration), and the files in `packaging/`.
 //!
-//! Everything is written here and not by a packaging tool (ADR 24), so that it is made anywhere and
+//! Everything is written here and not by a packaging tool (ADR 25), so that it is made anywhere and
 //! the trial runs within the tests. Start with [`run`] and [`trial::stage`].
 
 mod deb;
