@@ -202,8 +202,8 @@ impl Filter {
         // SQLite counts parameters in the order in which they first stand in the text.
         let runs = TextIndex::runs_of(engine, text).map(|runs| self.parameter(runs.into()));
         let number = number.map(|number| self.parameter(number.into()));
-        let or_number =
-            number.iter().map(|number| format!("{id} = {number} OR ")).collect::<String>();
+        let or_number = number.as_ref().map(|number| format!("{id} = {number} OR "));
+        let or_number = or_number.unwrap_or_default();
         let pattern = self.parameter(containing(text)?.into());
         let mut clause = format!("({or_number}{column} LIKE {pattern} ESCAPE '!')");
         if let Some(runs) = runs {
