@@ -29,6 +29,12 @@ export const ROUTES: readonly Route[] = [
   { path: '/console/webhooks/:id', load: () => import('./pages/console/Webhook.svelte') },
   { path: '/console/events', load: () => import('./pages/console/Events.svelte') },
   { path: '/console/audit', load: () => import('./pages/console/AuditLog.svelte') },
+  { path: '/console/people', load: () => import('./pages/console/People.svelte') },
+  {
+    path: '/invitation',
+    load: () => import('./pages/account/Invitation.svelte'),
+    isOpen: true,
+  },
   { path: '/register', load: () => import('./pages/account/Register.svelte'), isOpen: true },
   { path: '/account', load: () => import('./pages/account/Account.svelte') },
   { path: '/users', load: () => import('./pages/users/Users.svelte') },
@@ -64,6 +70,10 @@ export interface Entry {
   href?: string;
   /** Another path below which its pages are. */
   also?: string;
+  /** What the user needs for the page, if not all who see the section may see it. */
+  scope?: string;
+  /** Whether it is about the whole shop, and nothing for those who are bound to a merchant or a store. */
+  isOfShop?: boolean;
 }
 
 export interface Section {
@@ -79,8 +89,12 @@ const may =
   (user: Me['user']): boolean =>
     user.capabilities.includes(capability);
 
+/** Whether the onboarding interface allows somebody what the scope says; `*` is everything. */
+export const allows = (user: Me['user'], scope = ''): boolean =>
+  user.scopes.includes('*') || user.scopes.includes(scope);
+
 /** People of an ISO, and those who administer all of them. */
-const isOfIso = (user: Me['user']): boolean => user.iso_id !== null || may('manage_options')(user);
+const isOfIso = (user: Me['user']): boolean => user.scopes.length > 0;
 
 /** Drawings on 24 by 24 points. */
 export const ICONS = {
@@ -99,7 +113,11 @@ export const MENU: readonly Section[] = [
     isFor: may('view_woocommerce_reports'),
     entries: [
       { label: texts.analytics.overview, path: '/analytics' },
-      ...REPORTS.map((report) => ({ label: report.label, path: `/analytics/${report.id}` })),
+      ...REPORTS.map(({ id, label }) => ({
+        label,
+        path: `/analytics/${id}`,
+        isOfShop: id === 'stock',
+      })),
     ],
   },
   {
@@ -124,9 +142,9 @@ export const MENU: readonly Section[] = [
     icon: ICONS.merchants,
     isFor: isOfIso,
     entries: [
-      { label: texts.merchants.title, path: '/merchants' },
-      { label: texts.merchants.onboard.title, path: '/merchants/new' },
-      { label: texts.merchants.bulk.title, path: '/merchants/bulk' },
+      { label: texts.merchants.title, path: '/merchants', scope: 'merchants.read' },
+      { label: texts.merchants.onboard.title, path: '/merchants/new', scope: 'onboard.write' },
+      { label: texts.merchants.bulk.title, path: '/merchants/bulk', scope: 'bulk.write' },
     ],
   },
   {
@@ -144,11 +162,16 @@ export const MENU: readonly Section[] = [
     icon: ICONS.console,
     isFor: isOfIso,
     entries: [
-      { label: texts.console.keys.title, path: '/console/keys' },
-      { label: texts.console.templates.title, path: '/console/templates' },
-      { label: texts.console.webhooks.title, path: '/console/webhooks' },
-      { label: texts.console.events.title, path: '/console/events' },
-      { label: texts.console.audit.title, path: '/console/audit' },
+      { label: texts.console.keys.title, path: '/console/keys', scope: 'keys.read' },
+      {
+        label: texts.console.templates.title,
+        path: '/console/templates',
+        scope: 'templates.read',
+      },
+      { label: texts.console.webhooks.title, path: '/console/webhooks', scope: 'webhooks.read' },
+      { label: texts.console.events.title, path: '/console/events', scope: 'events.read' },
+      { label: texts.console.audit.title, path: '/console/audit', scope: 'audit.read' },
+      { label: texts.console.people.title, path: '/console/people', scope: '*' },
     ],
   },
   {
@@ -161,6 +184,17 @@ export const MENU: readonly Section[] = [
     ],
   },
 ];
+
+/** The menu of a user: sections with the pages that they may see. */
+export const menuOf = (user: Me['user']): Section[] =>
+  MENU.filter((section) => section.isFor(user)).map((section) => ({
+    ...section,
+    entries: section.entries.filter(
+      ({ scope, isOfShop }) =>
+        (scope === undefined || allows(user, scope)) &&
+        !(isOfShop && (user.merchant_id ?? user.store_id)),
+    ),
+  }));
 
 /** The entry that a page belongs to: its own, or that of the list which it is below. */
 export function entryOf(path: string): Entry | undefined {

@@ -6,7 +6,7 @@ use contract::rest::{Args, Item, Reply, Schema, Stop};
 use frame::action::{Action, memory};
 use frame::{Call, Names};
 use serde_json::{Value, json};
-use types::Capability;
+use types::{Capability, iso_scopes};
 
 use crate::users;
 
@@ -27,6 +27,9 @@ fn show(call: &mut Call<'_>) -> Result<Reply, Stop> {
         .filter(|capability| user.can(**capability))
         .map(|capability| capability.name())
         .collect();
+    let scopes: Vec<String> = iso_scopes(&row.roles)
+        .map(|scopes| scopes.to_string().split_ascii_whitespace().map(str::to_owned).collect())
+        .unwrap_or_default();
     let roles: Vec<&str> = row.roles.iter().map(|role| role.name()).collect();
     let neighbours: serde_json::Map<String, Value> = call
         .site
@@ -42,6 +45,7 @@ fn show(call: &mut Call<'_>) -> Result<Reply, Stop> {
             "email": row.email,
             "roles": roles,
             "capabilities": capabilities,
+            "scopes": scopes,
             "iso_id": row.iso_id,
             "merchant_id": row.merchant_id,
             "store_id": row.store_id,
@@ -67,6 +71,7 @@ fn document() -> Value {
         ("email", Schema::text().format("email").about("E-mail address.")),
         ("roles", texts("User roles.")),
         ("capabilities", texts("User capabilities.")),
+        ("scopes", texts("What the user may do with the onboarding API; `*` is everything.")),
         ("iso_id", or_null("ISO of the user.")),
         ("merchant_id", or_null("Merchant to which the user is limited.")),
         ("store_id", or_null("Store to which the user is limited.")),

@@ -161,7 +161,8 @@ fn operation<Cx: Sync>(
     operation.insert("tags".into(), json!([tag(&route)]));
     let mut parameters = take_parameters(endpoint, &mut schema);
     if route.method.has_body() {
-        let with_key = matches!(route.permission, Permission::Scope(_));
+        let with_key =
+            matches!(route.permission, Permission::Scope(_) | Permission::IsoAdministrator);
         let understood =
             about.request_headers.iter().filter(|header| with_key || !header.only_with_key);
         parameters.extend(understood.map(RequestHeader::parameter));
@@ -182,7 +183,9 @@ fn operation<Cx: Sync>(
         Permission::Scope(_) => json!([{ "apiKey": [] }]),
         Permission::Device => json!([{ "deviceToken": [] }]),
         Permission::Pairing => json!([{ "pairingCode": [] }]),
-        Permission::Administrator => json!([{ "session": [], "nonce": [] }]),
+        Permission::Administrator | Permission::IsoAdministrator => {
+            json!([{ "session": [], "nonce": [] }])
+        }
     };
     operation.insert("security".into(), security);
     if let Permission::Scope(scope) = route.permission {

@@ -55,6 +55,9 @@ pub enum Permission {
     Pairing,
     /// Administrators of the site who are signed in.
     Administrator,
+    /// Administrators of an ISO who are signed in, and those of the site who act for it. **No key
+    /// will do**: people outlive keys, and a key gives away no more than it has.
+    IsoAdministrator,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -152,6 +155,16 @@ impl Draft {
             method: self.method,
             path: self.path,
             permission: Permission::Administrator,
+            files: &[],
+        }
+    }
+
+    /// Callable by a signed-in administrator of an ISO.
+    pub const fn iso_administrator(self) -> Route {
+        Route {
+            method: self.method,
+            path: self.path,
+            permission: Permission::IsoAdministrator,
             files: &[],
         }
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use contract::rest::{Refusal, Stop};
 use contract::walk::Sanitizer;
-use contract::{Compiled, Failure, Permission, Table, entries};
+use contract::{Compiled, Failure, Table, entries};
 use frame::{AbilityCategory, AbilityRun, SiteAbility, Visit};
 use serde_json::{Map, Value, json};
 use types::Error;
@@ -97,11 +97,8 @@ impl SiteAbility for OnboardAbility {
 async fn context(platform: &Arc<Platform>, visit: &Visit, named: Option<&str>) -> Result<Cx, Stop> {
     let forbidden = || Refusal::new(403, "rest_forbidden", FORBIDDEN);
     let user = visit.identity.user.as_ref().ok_or_else(forbidden)?;
-    let Permission::Scope(scope) = <OnboardMerchant as contract::Endpoint<Cx>>::ROUTE.permission
-    else {
-        return Err(Error::internal("onboarding needs a scope").into());
-    };
-    let admitted = platform.admit_user(&user.row, named, scope).await?;
+    let permission = <OnboardMerchant as contract::Endpoint<Cx>>::ROUTE.permission;
+    let admitted = platform.admit_user(&user.row, named, permission).await?;
     let caller = admitted.map_err(|_| forbidden())?;
     let address = Some(visit.client.address);
     Ok(Cx {

@@ -1,6 +1,7 @@
 //! From an `Authorization` header, or a session, to a caller.
 //!
 //! Whatever is wrong with a key, the client gets the same answer; the true reason is for the log.
+//! Only a key that is right and lacks a scope is told so.
 //! Keys that were looked up are kept for less than a second, and not at all once this process has
 //! written to what they were read from: **a revocation holds for the next request here, and within
 //! a second in every other process.**
@@ -14,12 +15,11 @@ use contract::Permission;
 use db::Conn;
 use site_rows::iso::IsoRow;
 use site_rows::user::UserRow;
-use types::{IsoId, KeyId, Result, Role, Scope, ScopeSet, Timestamp};
+use types::{IsoId, KeyId, Result, Role, Scope, ScopeSet, Timestamp, iso_scopes};
 use vault::WrappedKey;
 
 use crate::Platform;
 use crate::caller::{Access, Caller, Credential, DeviceCaller, KeyEntry, Reason, Refused, Visitor};
-use crate::isos::people;
 use crate::keys::text::{ApiKey, KeyError, parse_authorization};
 use crate::lifecycle::IsoStatus;
 use crate::rows::api_key::ApiKeyRow;
@@ -141,16 +141,17 @@ impl Platform {
             Reason::Expired
         } else if !entry.is_allowed_from(address) {
             Reason::OtherAddress
+        } else if !entry.access.may_work(Permission::Scope(scope)) {
+            Reason::InactiveIso
         } else if !entry.access.scopes.allows(scope) {
             Reason::MissingScope
-        } else if !entry.access.may_work(scope) {
-            Reason::InactiveIso
         } else {
             let access = Arc::clone(&entry.access);
             return Ok(Ok(Caller { access, credential: Credential::Key(entry) }));
         };
         let key = Some((entry.access.iso.iso_id.clone(), entry.key.key_id.clone()));
-        Ok(Err(Refused { reason, style: entry.access.style, key, iso_status: None }))
+        let lacks = (reason == Reason::MissingScope).then_some(Permission::Scope(scope));
+        Ok(Err(Refused { reason, style: entry.access.style, key, iso_status: None, lacks }))
     }
 
     async fn load_key(&self, key_id: &str) -> Result<Option<Arc<KeyEntry>>> {
@@ -197,31 +198,40 @@ impl Platform {
         Ok(Access { iso, account, limits, scopes, style, data_key })
     }
 
-    /// The caller that a signed-in user is, if they have the scope. Who is bound to an ISO acts for
-    /// that one; an administrator of the site acts for the one that they name.
+    /// The caller that a signed-in user is, if their role allows what the permission says. Who is
+    /// bound to an ISO acts for that one; an administrator of the site acts for the one that they
+    /// name.
     pub async fn admit_user(
         &self,
         user: &UserRow,
         named: Option<&str>,
-        scope: Scope,
+        permission: Permission,
     ) -> Result<std::result::Result<Caller, Refused>> {
-        let refuse = |reason| Ok(Err(Refused::stranger(reason)));
-        let Some(scopes) = people::scopes(&user.roles) else { return refuse(Reason::MissingScope) };
+        let lacking = || {
+            let refused = Refused::stranger(Reason::MissingScope);
+            Ok(Err(Refused { lacks: Some(permission), ..refused }))
+        };
+        let Some(scopes) = iso_scopes(&user.roles) else { return lacking() };
         let is_administrator = user.roles.contains(&Role::Administrator);
         let iso_id = match (user.iso_id.as_deref(), named) {
-            (Some(own), Some(other)) if own != other => return refuse(Reason::MissingScope),
+            (Some(own), Some(other)) if own != other => return lacking(),
             (Some(own), _) => own,
             (None, Some(named)) if is_administrator => named,
-            (None, _) => return refuse(Reason::MissingScope),
+            (None, _) => return lacking(),
         };
-        if !scopes.allows(scope) {
-            return refuse(Reason::MissingScope);
+        let is_allowed = match permission {
+            Permission::Scope(scope) => scopes.allows(scope),
+            Permission::IsoAdministrator => scopes == ScopeSet::Full,
+            _ => false,
+        };
+        if !is_allowed {
+            return lacking();
         }
         let id = IsoId::new(iso_id);
         let found = self.store.read(move |conn| load_iso(conn, &id)).await?;
-        let Some(iso) = found else { return refuse(Reason::Unknown) };
+        let Some(iso) = found else { return Ok(Err(Refused::stranger(Reason::Unknown))) };
         let access = Arc::new(self.open_access(iso, scopes)?);
-        if !access.may_work(scope) {
+        if !access.may_work(permission) {
             let iso_status = IsoStatus::from_name(&access.account.status);
             return Ok(Err(Refused { iso_status, ..Refused::stranger(Reason::InactiveIso) }));
         }

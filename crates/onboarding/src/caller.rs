@@ -10,6 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
+use contract::Permission;
 use frame::credential_cache::CredentialCache;
 use site_rows::iso::IsoRow;
 use types::{AddressRange, IsoId, KeyId, Scope, ScopeSet, Timestamp};
@@ -49,8 +50,8 @@ impl Access {
     }
 
     /// Whoever is not active may still see why.
-    pub(crate) fn may_work(&self, scope: Scope) -> bool {
-        self.account.is_active() || scope == Scope::IsosRead
+    pub(crate) fn may_work(&self, permission: Permission) -> bool {
+        self.account.is_active() || permission == Permission::Scope(Scope::IsosRead)
     }
 }
 
@@ -171,16 +172,19 @@ pub struct Refused {
     /// The state of the ISO, if a signed-in user is refused because of it. **They are told**,
     /// unlike who holds a key.
     pub iso_status: Option<IsoStatus>,
+    /// What a known key or a signed-in user may not do. **They are told**, since they can do
+    /// something about it.
+    pub lacks: Option<Permission>,
 }
 
 impl Refused {
     /// Of somebody of whom nothing is known.
     pub fn stranger(reason: Reason) -> Self {
-        Self { reason, style: ResponseStyle::default(), key: None, iso_status: None }
+        Self { reason, style: ResponseStyle::default(), key: None, iso_status: None, lacks: None }
     }
 }
 
-/// Why a key was refused. **For the log only**, but for expired keys.
+/// Why a key was refused. **For the log only**, but for expired keys and missing scopes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Reason {
     NoHeader,

@@ -92,6 +92,8 @@ codes! {
         "Self-registration is turned off, or the operator has not set up e-mail.";
     IsoNotActive = "iso_not_active", 403,
         "The ISO is suspended or not approved. Only signed-in users get this; keys get 401.";
+    InsufficientScope = "insufficient_scope", 403,
+        "The key lacks the scope that the message names, or the role of a signed-in user does.";
     RouteNotFound = "route_not_found", 404, "Unknown path.";
     MethodNotAllowed = "method_not_allowed", 405, "The path does not support this method.";
     ObjectNotFound = "object_not_found", 404, "The ISO has no object with this id.";

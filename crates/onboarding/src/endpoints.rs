@@ -17,7 +17,12 @@ use crate::formats::FORMATS;
 use crate::isos::account::{
     IsoApprove, IsoGet, IsoList, IsoPatch, IsoReject, IsoResume, IsoSuspend,
 };
+use crate::isos::invitations::{
+    InvitationAccept, InvitationCreate, InvitationList, InvitationResend, InvitationWithdraw,
+};
+use crate::isos::members::{MemberList, MemberRemove, MemberUpdate};
 use crate::isos::registration::{IsoConfirm, IsoRegister};
+use crate::keys::catalogue::ScopeList;
 use crate::keys::manage::{KeyCreate, KeyGet, KeyList, KeyRevoke, KeyRotate};
 use crate::merchants::actions::{
     MerchantClose, MerchantResume, MerchantSuspend, StoreActivate, StoreClose, StoreDeactivate,
@@ -113,6 +118,14 @@ static ENTRIES: &[Entry<Cx>] = entries![
     IsoReject,
     IsoSuspend,
     IsoResume,
+    MemberList,
+    MemberUpdate,
+    MemberRemove,
+    InvitationCreate,
+    InvitationList,
+    InvitationResend,
+    InvitationWithdraw,
+    InvitationAccept,
     KeyCreate,
     KeyList,
     KeyGet,
@@ -141,6 +154,7 @@ static ENTRIES: &[Entry<Cx>] = entries![
     CaughtClear,
     SandboxReset,
     ErrorList,
+    ScopeList,
     OpenapiGet,
 ];
 
@@ -187,7 +201,11 @@ const ERROR_ANSWERS: &[ErrorAnswer<'static>] = &[
     answer(400, "The request is invalid; `errors` lists all problems."),
     ErrorAnswer {
         only_with_key: true,
-        ..answer(401, "The key is missing, unknown, expired, revoked or lacks the scope.")
+        ..answer(401, "The key is missing, unknown, expired or revoked.")
+    },
+    ErrorAnswer {
+        only_with_key: true,
+        ..answer(403, "The key or the user's role lacks the scope, or the ISO is not active.")
     },
     answer(404, "Not found."),
     answer(408, "The request was not received in time."),

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use frame::password;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
-use types::{Scope, Secret, Timestamp};
+use types::{FULL_ACCESS, Scope, Secret, Timestamp};
 
 use crate::device_models;
 
@@ -285,6 +285,10 @@ listed_fields! {
     ApplicationSign, ["CRDT"];
     /// What a key may do.
     ScopeName, scope_names();
+    /// What somebody is who is invited.
+    PersonRole, ["iso_admin", "iso_staff", "merchant", "store"];
+    /// What somebody of an ISO is.
+    IsoRole, ["iso_admin", "iso_staff"];
     /// Whether events are sent.
     WebhookStatus, ["enabled", "disabled"];
     /// What became of a delivery.
@@ -345,7 +349,7 @@ impl JsonSchema for Metadata {
 }
 
 fn scope_names() -> Vec<&'static str> {
-    Scope::ALL.iter().map(|scope| scope.name()).collect()
+    Scope::ALL.iter().map(|scope| scope.name()).chain([FULL_ACCESS]).collect()
 }
 
 /// The default of the schema; absent means this.

@@ -1,5 +1,6 @@
 //! API keys: their text, how they are issued, and the routes by which an ISO manages its own.
 
+pub mod catalogue;
 pub(crate) mod issue;
 pub mod manage;
 pub(crate) mod text;

@@ -13,6 +13,7 @@ mod hex;
 pub mod history;
 pub mod idempotency;
 pub mod iso_account;
+pub mod iso_invitation;
 pub mod iso_registration;
 pub mod merchant;
 pub mod quota;
@@ -38,6 +39,7 @@ pub fn all_statements() -> Vec<&'static Sql> {
         history::STATEMENTS,
         idempotency::STATEMENTS,
         iso_account::STATEMENTS,
+        iso_invitation::STATEMENTS,
         iso_registration::STATEMENTS,
         merchant::STATEMENTS,
         quota::STATEMENTS,

@@ -38,4 +38,5 @@ pub const MIGRATIONS: &[(&str, &str)] = migrations![
     "0022_lookups",
     "0023_lists",
     "0024_product_lists",
+    "0025_people",
 ];

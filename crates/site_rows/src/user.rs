@@ -71,6 +71,11 @@ statements! {
         concat!("SELECT ", user_columns!(), " FROM users WHERE site_id = $1 AND email_key = $2");
     USER_BY_NICENAME =
         concat!("SELECT ", user_columns!(), " FROM users WHERE site_id = $1 AND nicename = $2");
+    USERS_OF_ISO = concat!(
+        "SELECT ",
+        user_columns!(),
+        " FROM users WHERE iso_id = $1 AND site_id = $2 ORDER BY user_id LIMIT $3"
+    );
     USERS_REGISTERED =
         "SELECT registered_us FROM users
          WHERE site_id = $1 AND registered_us >= $2 AND registered_us < $3
@@ -124,6 +129,11 @@ pub fn find_by_email(conn: &mut dyn Conn, email: &str) -> Result<Option<UserRow>
 
 pub fn find_by_nicename(conn: &mut dyn Conn, nicename: &str) -> Result<Option<UserRow>> {
     conn.row(&USER_BY_NICENAME, &[SITE.into(), nicename.into()], UserRow::read)
+}
+
+/// Up to `limit` people of an ISO, its merchants and stores: those who came first.
+pub fn of_iso(conn: &mut dyn Conn, iso_id: &str, limit: i64) -> Result<Vec<UserRow>> {
+    conn.rows(&USERS_OF_ISO, &[iso_id.into(), SITE.into(), limit.into()], UserRow::read)
 }
 
 /// The wanted nicename, with the lowest number behind it that makes it free for the user. A new

@@ -50,6 +50,68 @@ scopes! {
     ReportsRead = "reports.read", "Read reports.";
 }
 
+/// A usual choice of scopes, offered to people who create a key.
+#[derive(Clone, Copy, Debug)]
+pub struct ScopePreset {
+    pub name: &'static str,
+    pub title: &'static str,
+    pub description: &'static str,
+    pub scopes: &'static [Scope],
+}
+
+impl ScopePreset {
+    pub const ALL: &[Self] = &[
+        Self {
+            name: "onboarding",
+            title: "Onboarding",
+            description: "Onboard merchants, stores and TPNs, also in bulk, and read them.",
+            scopes: &[
+                Scope::OnboardWrite,
+                Scope::BulkWrite,
+                Scope::MerchantsRead,
+                Scope::StoresRead,
+                Scope::TpnsRead,
+                Scope::TemplatesRead,
+            ],
+        },
+        Self {
+            name: "terminals",
+            title: "Terminals",
+            description: "Read and change TPNs, and read what they belong to.",
+            scopes: &[
+                Scope::TpnsRead,
+                Scope::TpnsWrite,
+                Scope::StoresRead,
+                Scope::MerchantsRead,
+                Scope::TemplatesRead,
+            ],
+        },
+        Self {
+            name: "events",
+            title: "Events",
+            description: "Read events, webhook endpoints and deliveries.",
+            scopes: &[Scope::EventsRead, Scope::WebhooksRead],
+        },
+        Self {
+            name: "read_only",
+            title: "Read only",
+            description: "Read everything except processor credentials, and change nothing.",
+            scopes: &[
+                Scope::MerchantsRead,
+                Scope::StoresRead,
+                Scope::TpnsRead,
+                Scope::TemplatesRead,
+                Scope::WebhooksRead,
+                Scope::EventsRead,
+                Scope::KeysRead,
+                Scope::IsosRead,
+                Scope::AuditRead,
+                Scope::ReportsRead,
+            ],
+        },
+    ];
+}
+
 impl fmt::Display for Scope {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(self.name())
@@ -94,11 +156,14 @@ impl ScopeSet {
     }
 }
 
+/// How full access is written.
+pub const FULL_ACCESS: &str = "*";
+
 /// Written as `*` or as names with blanks between, the form in which it is stored.
 impl fmt::Display for ScopeSet {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Full => formatter.write_str("*"),
+            Self::Full => formatter.write_str(FULL_ACCESS),
             Self::Only(scopes) => {
                 let names: Vec<&str> = scopes.iter().map(|scope| scope.name()).collect();
                 formatter.write_str(&names.join(" "))
@@ -111,7 +176,7 @@ impl FromStr for ScopeSet {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        if text == "*" {
+        if text == FULL_ACCESS {
             return Ok(Self::Full);
         }
         let scopes: Result<Vec<Scope>, String> =
@@ -147,6 +212,24 @@ mod tests {
             (&fewer, &few, false),
         ] {
             assert_eq!(own.covers(other), covers, "{own} {other}");
+        }
+    }
+
+    #[test]
+    fn no_preset_gives_others_access_or_reveals_credentials() {
+        let kept_back = [Scope::KeysWrite, Scope::WebhooksWrite, Scope::CredentialsReveal];
+        for preset in ScopePreset::ALL {
+            let set = ScopeSet::Only(preset.scopes.to_vec());
+            assert!(kept_back.iter().all(|scope| !set.allows(*scope)), "{}", preset.name);
+        }
+    }
+
+    #[test]
+    fn reading_only_is_reading_everything() {
+        let preset = ScopePreset::ALL.iter().find(|preset| preset.name == "read_only").unwrap();
+        for scope in Scope::ALL {
+            let reads = scope.name().split('.').next_back() == Some("read");
+            assert_eq!(preset.scopes.contains(scope), reads, "{scope}");
         }
     }
 

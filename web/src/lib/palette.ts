@@ -3,11 +3,10 @@ import { get, rest } from './api';
 import { customerPage } from './customers';
 import type { Merchant, Tpn } from './generated';
 import * as onboarding from './iso.svelte';
-import { iso } from './iso.svelte';
 import { money } from './format';
 import { session } from './session.svelte';
 import { texts } from './texts';
-import { MENU } from '../routes';
+import { menuOf } from '../routes';
 
 export interface Hit {
   label: string;
@@ -25,7 +24,7 @@ const FEW = 5;
 export function pages(text: string): Hit[] {
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
   const user = session.me?.user;
-  const all = MENU.filter((section) => user && section.isFor(user)).flatMap((section) =>
+  const all = (user ? menuOf(user) : []).flatMap((section) =>
     section.entries.flatMap(({ label, path }) =>
       path ? [{ label, hint: section.label, path }] : [],
     ),
@@ -129,7 +128,7 @@ export async function search(
   onfound: (rank: number, hits: Hit[]) => void,
 ): Promise<void> {
   const mayShop = session.may('manage_woocommerce');
-  const mayOnboard = iso.isBound || session.may('manage_options');
+  const mayOnboard = Boolean(session.me?.user.scopes.length);
   // What is meant most likely comes first.
   const shop = /^#?\d+$/.test(text) ? [orders, customers, products] : [customers, orders, products];
   const all = [...(mayOnboard ? [terminals] : []), ...(mayShop ? shop : [])];

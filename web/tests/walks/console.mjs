@@ -15,8 +15,14 @@ describe('the console', () => {
     walk(async (page) => {
       await open(page, '/console/keys');
       await page.getByRole('button', { name: 'New key' }).click();
-      await page.getByRole('dialog').getByLabel('Name').fill('Walk');
-      await page.getByRole('dialog').getByRole('button', { name: 'New key' }).click();
+      const dialog = page.getByRole('dialog');
+      await dialog.getByLabel('Name').fill('Walk');
+      await dialog.getByRole('button', { name: 'New key' }).click();
+      await dialog.getByText('Check: Access').waitFor();
+      await dialog.getByLabel('Access').selectOption('Onboarding');
+      await dialog.getByText('Onboard merchants, stores and TPNs.').waitFor();
+      await isFitForEverybody(page, 'what a key will be allowed');
+      await dialog.getByRole('button', { name: 'New key' }).click();
       const shown = page.locator('.once code');
       const first = await shown.textContent();
       await isFitForEverybody(page, 'a new key');
@@ -53,8 +59,9 @@ describe('the console', () => {
         await page.getByRole('button', { name: 'New key' }).click();
         const dialog = page.getByRole('dialog');
         await dialog.getByLabel('Name').fill(name);
+        await dialog.getByLabel('Access').selectOption('Choose permissions');
         await dialog.getByText('None selected').click();
-        await dialog.getByLabel('merchants.read').check();
+        await dialog.getByLabel('merchants.read: Read merchants').check();
         await dialog.getByLabel('Allowed IP addresses').fill('somewhere');
         await dialog.getByLabel('Expires after (days)').fill('9999');
         await dialog.getByText('Must be 730 or less').waitFor();
@@ -66,6 +73,13 @@ describe('the console', () => {
         await dialog.getByRole('button', { name: 'New key' }).click();
         const text = await page.locator('.once code').textContent();
         assert.equal(await asked(text), 200);
+        const refused = await fetch(`${world.server.url}/v1/keys`, {
+          headers: { authorization: `Api-Key ${text}` },
+        });
+        assert.deepEqual(
+          [refused.status, (await refused.json()).errors[0].code],
+          [403, 'insufficient_scope'],
+        );
         const headers = { authorization: `Api-Key ${world.server.api_key}` };
         const made = (
           await (await fetch(`${world.server.url}/v1/keys`, { headers })).json()

@@ -36,6 +36,7 @@ mod notes;
 mod passwords;
 mod payment_secrets;
 mod payments;
+mod people;
 mod plugin_work;
 mod plugins;
 mod rates;

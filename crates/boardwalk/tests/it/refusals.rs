@@ -128,6 +128,8 @@ impl Scenario {
                 "name" => TEMPLATE,
                 "bulkId" => &self.bulk_id,
                 "saleId" => &self.sale_id,
+                "userId" => "1",
+                "invitationId" => "inv_0000000000000000",
                 unknown => panic!("say what to put in place of {{{unknown}}}"),
             };
             path = path.replace(&format!("{{{variable}}}"), value);
@@ -193,6 +195,7 @@ fn rows(store: &Database) -> Vec<i64> {
         "iso_registrations",
         "caught_webhooks",
         "users",
+        "iso_invitations",
         "api_keys",
         "templates",
         "template_versions",
@@ -238,17 +241,25 @@ fn every_endpoint_refuses_every_bad_key() {
                 assert_eq!(answer.status, expected, "{route:?} is public: {}", answer.text());
                 continue;
             }
-            Permission::Device | Permission::Pairing | Permission::Administrator => {
+            Permission::Device
+            | Permission::Pairing
+            | Permission::Administrator
+            | Permission::IsoAdministrator => {
                 check_strangers_to_devices(&scenario, &route);
                 continue;
             }
         };
         let unfit = scenario.scoped_keys.iter().find(|(has, _)| *has != scope).unwrap();
-        let without_scope = ("without the scope", Some(authorization(&unfit.1)));
-        for (what, header) in scenario.bad_headers.iter().chain([&without_scope]) {
+        for (what, header) in &scenario.bad_headers {
             let answer = scenario.send(&route, header.as_deref());
             check_denied(&answer, &format!("{route:?} with a key {what}"), *what == "expired");
         }
+        let answer = scenario.send(&route, Some(&authorization(&unfit.1)));
+        let errors = answer.json().unwrap()["errors"].clone();
+        let code = &errors[0]["code"];
+        assert_eq!((answer.status, code), (403, &json!("insufficient_scope")), "{route:?}");
+        let message = errors[0]["message"].as_str().unwrap_or_default();
+        assert!(message.contains(scope.name()), "{route:?}: {message}");
     }
     assert_eq!(rows(&scenario.store), before, "a refused request left something behind");
     assert_eq!(scenario.running.onboard(&scenario.key, &body("Never stored")).status, 200);

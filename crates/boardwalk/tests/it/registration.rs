@@ -104,7 +104,7 @@ fn approved_iso_onboards(site: Site) {
 
     eventually("what was decided waits no more", PATIENCE, || told() == 0);
 
-    let key = ada.done("POST", "/v1/keys", Some(&json!({ "name": "first" })));
+    let key = ada.done("POST", "/v1/keys", Some(&json!({ "name": "first", "scopes": ["*"] })));
     let key = text(&key, "text");
     let onboarded = running.onboard(&key, &body("Ada's first"));
     assert_eq!(onboarded.status, 200, "{}", onboarded.text());

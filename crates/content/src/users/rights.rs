@@ -77,7 +77,7 @@ pub(super) fn grant(
             return Err(call.deny("rest_user_invalid_role", message).into());
         }
         if !is_bound(target, role) {
-            let message = "Users with this role can be created only with the command line.";
+            let message = "Invite users with this role on the People page of their ISO.";
             return Err(Refusal::new(400, "rest_user_invalid_role", message).into());
         }
         if !roles.contains(&role) {

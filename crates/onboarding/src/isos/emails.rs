@@ -17,6 +17,8 @@ use crate::rows::api_key::ApiKeyRow;
 pub(crate) const MICROS_PER_DAY: i64 = 24 * 60 * 60 * 1_000_000;
 /// Where the portal lets people confirm what they registered.
 const CONFIRM_PATH: &str = "/portal/register?token=";
+/// Where the portal lets people accept an invitation.
+const INVITATION_PATH: &str = "/portal/invitation?token=";
 /// Where people sign in.
 const SIGN_IN_PATH: &str = "/login?redirect_to=/portal/";
 const KEYS_PATH: &str = "/portal/console/keys";
@@ -59,6 +61,55 @@ pub(super) fn known_already(
     ];
     let subject = "You already have an account";
     send(conn, site, to, (subject, &paragraphs), ("Sign in", SIGN_IN_PATH), now)
+}
+
+/// To somebody whom an administrator of an ISO invited: the link.
+pub(super) fn invited(
+    conn: &mut dyn Conn,
+    site: &Site,
+    to: &str,
+    (iso_name, token): (&str, &str),
+    now: Timestamp,
+) -> Result<()> {
+    let paragraphs = [
+        format!("{} invited you to sign in here.", shown_name(iso_name)),
+        String::from(
+            "Open the link within 7 days to choose a password. It works once. If you did not \
+             expect this invitation, ignore this e-mail.",
+        ),
+    ];
+    let path = format!("{INVITATION_PATH}{token}");
+    let link = ("Accept the invitation", &*path);
+    unless_impossible(send(conn, site, to, ("You are invited", &paragraphs), link, now))
+}
+
+/// To somebody who was invited and has an account of their own, which is not changed by that.
+pub(super) fn invited_with_account(
+    conn: &mut dyn Conn,
+    site: &Site,
+    to: &str,
+    iso_name: &str,
+    now: Timestamp,
+) -> Result<()> {
+    let paragraphs = [
+        format!("{} invited you to sign in here.", shown_name(iso_name)),
+        String::from(
+            "You already have an account with this address, and it stays as it is. To accept the \
+             invitation, ask to be invited with another address.",
+        ),
+    ];
+    let link = ("Sign in", SIGN_IN_PATH);
+    unless_impossible(send(conn, site, to, ("You are invited", &paragraphs), link, now))
+}
+
+/// The name of an ISO in an e-mail to strangers. **What looks like an address is not repeated**, so
+/// that nobody leads them elsewhere through us.
+fn shown_name(name: &str) -> &str {
+    let looks_like_address = name.contains(['/', '@', ':', '\\']) || {
+        let mut inner = name.trim_end_matches('.').split('.').skip(1);
+        inner.any(|part| part.starts_with(char::is_alphanumeric))
+    };
+    if looks_like_address { "An organisation" } else { name }
 }
 
 /// To the contact of an ISO that was decided on. Nobody is told where mail is off, or where there
@@ -175,4 +226,19 @@ fn send(
     let link = Some(Link { text, href: Address::new(&address) });
     let email = Email { to, subject, paragraphs, link };
     mail::enqueue(site, conn, sender, &email, now).map(drop)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_leads_nobody_elsewhere() {
+        for name in ["Pier Payments", "Pier Inc.", "St. Ives Cards"] {
+            assert_eq!(shown_name(name), name);
+        }
+        for name in ["evil.example", "Win at evil.example now", "https://a", "a@b", "a:b"] {
+            assert_eq!(shown_name(name), "An organisation", "{name}");
+        }
+    }
 }

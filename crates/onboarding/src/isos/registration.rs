@@ -36,6 +36,7 @@ use crate::perform::perform;
 use crate::rows::api_key::ApiKeyRow;
 use crate::rows::iso_account;
 use crate::rows::iso_account::IsoAccount;
+use crate::rows::iso_invitation;
 use crate::rows::iso_registration::{self, IsoRegistration};
 use crate::{Code, Cx, Platform, Registration};
 
@@ -45,6 +46,8 @@ const TOKEN_LENGTH: usize = 40;
 const LINK_LIFE: Duration = Duration::from_hours(48);
 /// Of the e-mails to one address, the next one after this time: nobody is flooded through us.
 const EMAILS_APART: Duration = Duration::from_mins(10);
+/// An expired invitation is shown for 30 days, so that it can be sent again.
+const INVITATION_SHOWN_US: i64 = 30 * emails::MICROS_PER_DAY;
 /// Registrations that wait at most; beyond that somebody plays a trick on us.
 const WAITING_MAX: i64 = 10_000;
 
@@ -231,19 +234,23 @@ fn stale_link() -> Failure {
     refusal("token", Code::InvalidValue, message)
 }
 
+/// The schema says how long a password is; which ones are too easy to guess, the rule knows.
+pub(super) fn refuse_weak_password(draft: &mut Draft<'_>) {
+    let given = draft.params.get("password").and_then(Value::as_str).unwrap_or_default();
+    let length = password::LENGTH_MIN..=password::LENGTH_MAX;
+    if length.contains(&given.chars().count())
+        && let Some(fault) = password::fault(given)
+    {
+        draft.issues.add("password", IssueKind::rule(Code::InvalidValue.name(), fault));
+    }
+}
+
 impl Endpoint<Cx> for IsoConfirm {
     const ROUTE: Route = Route::post("/v1/isos/confirm").public();
     type Reply = IsoConfirmed;
 
     async fn check(draft: &mut Draft<'_>, _: &Cx) -> Result<()> {
-        // The schema says how long it is; which ones are too easy to guess, the rule knows.
-        let given = draft.params.get("password").and_then(Value::as_str).unwrap_or_default();
-        let length = password::LENGTH_MIN..=password::LENGTH_MAX;
-        if length.contains(&given.chars().count())
-            && let Some(fault) = password::fault(given)
-        {
-            draft.issues.add("password", IssueKind::rule(Code::InvalidValue.name(), fault));
-        }
+        refuse_weak_password(draft);
         Ok(())
     }
 
@@ -359,9 +366,14 @@ fn first_key(platform: &Platform, iso_id: &IsoId, now: Timestamp) -> Result<(Api
 }
 
 impl Platform {
-    /// Forgets registrations that nobody confirmed in time, and returns how many.
+    /// Forgets registrations and invitations that nobody confirmed in time, and returns how many.
     pub async fn registrations_prune(&self) -> Result<u64> {
         let now = self.clock.now();
-        self.store.write(move |conn| iso_registration::prune(conn, now)).await
+        let prune = move |conn: &mut dyn Conn| {
+            let before =
+                Timestamp::from_micros(now.as_micros().saturating_sub(INVITATION_SHOWN_US));
+            Ok(iso_registration::prune(conn, now)? + iso_invitation::prune(conn, before)?)
+        };
+        self.store.write(prune).await
     }
 }

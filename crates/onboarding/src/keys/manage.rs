@@ -10,7 +10,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use types::address_range::AddressRange;
-use types::{Environment, Error, IsoId, KeyId, Result, Scope, ScopeSet, Secret, Timestamp};
+use types::{
+    Environment, Error, FULL_ACCESS, IsoId, KeyId, Result, Scope, ScopeSet, Secret, Timestamp,
+};
 
 use super::issue::{self, KEYS_MAX, NewKeyRow, is_live};
 use crate::audit;
@@ -136,7 +138,8 @@ fn refuse_too_many(conn: &mut dyn Conn, iso_id: &IsoId, now: Timestamp) -> Outco
 #[serde(rename_all = "camelCase")]
 pub struct KeyCreate {
     name: Line,
-    /// What it may do. Absent: what the calling key may do.
+    /// What it may do; `*` alone is everything. Absent: what the calling key may do. People who
+    /// are signed in have to choose.
     #[schemars(length(min = 1, max = 50))]
     scopes: Option<Vec<ScopeName>>,
     /// Days until it ends. Absent: 365, or when the calling key ends if that is sooner.
@@ -175,6 +178,16 @@ impl Endpoint<Cx> for KeyCreate {
             let message = "Only sandbox keys can be valid forever.";
             draft.issues.add("neverExpires", IssueKind::rule(Code::InvalidValue.name(), message));
         }
+        let scopes = draft.params.get("scopes").and_then(Value::as_array);
+        let is_full = |name: &Value| name.as_str() == Some(FULL_ACCESS);
+        if scopes.is_some_and(|names| names.len() > 1 && names.iter().any(is_full)) {
+            let message = "`*` is everything; send no other scope with it.";
+            draft.issues.add("scopes", IssueKind::rule(Code::ConflictingField.name(), message));
+        }
+        if scopes.is_none() && cx.caller()?.key().is_none() {
+            let message = "Choose what the key may do; `*` is full access.";
+            draft.issues.add("scopes", IssueKind::rule(Code::MandatoryField.name(), message));
+        }
         Ok(())
     }
 
@@ -182,6 +195,7 @@ impl Endpoint<Cx> for KeyCreate {
         let (caller, now) = (cx.caller()?.clone(), cx.now);
         let scopes = match &self.scopes {
             None => caller.scopes().clone(),
+            Some(names) if names.iter().any(|name| name.as_str() == FULL_ACCESS) => ScopeSet::Full,
             Some(names) => {
                 let scopes = names.iter().filter_map(|name| name.as_str().parse().ok());
                 ScopeSet::Only(scopes.collect())

@@ -37,6 +37,15 @@ fn inactive_iso(status: IsoStatus) -> &'static str {
     }
 }
 
+/// What somebody is told who is known and may not do this.
+fn insufficient(lacking: Permission, is_key: bool) -> String {
+    match lacking {
+        Permission::Scope(scope) if is_key => format!("This key lacks the scope {scope}."),
+        Permission::Scope(scope) => format!("Your role does not allow this (scope {scope})."),
+        _ => String::from("Only administrators of the ISO can do this."),
+    }
+}
+
 impl Visit<'_> {
     /// Who asks, noted for the log of the audit as well.
     pub(super) fn client_of(&mut self, parts: &Parts) -> Option<Client> {
@@ -71,9 +80,11 @@ impl Visit<'_> {
             self.check_guesses(dialect)?;
         }
         let by_session = match (header, permission) {
-            (None, Permission::Scope(scope)) => self.admit_session(parts, scope).await,
+            (None, Permission::Scope(_) | Permission::IsoAdministrator) => {
+                self.admit_session(parts, permission).await
+            }
             (None, Permission::Administrator) => self.admit_administrator(parts).await,
-            (Some(_), Permission::Administrator) => {
+            (Some(_), Permission::Administrator | Permission::IsoAdministrator) => {
                 Ok(Some(Err(Refused::stranger(Reason::MissingScope))))
             }
             _ => Ok(None),
@@ -104,9 +115,14 @@ impl Visit<'_> {
             limits.refusals.note(client.network(), Instant::now());
         }
         self.audit_refusal(refused.clone());
-        Err(match refused.iso_status {
-            Some(status) => dialect.refuse(Code::IsoNotActive, "", inactive_iso(status)),
-            None => denied(refused),
+        Err(match (refused.iso_status, refused.lacks) {
+            (Some(status), _) => dialect.refuse(Code::IsoNotActive, "", inactive_iso(status)),
+            (None, Some(lacking)) => {
+                let dialect = Dialect { style: refused.style, ..dialect };
+                let message = insufficient(lacking, refused.key.is_some());
+                dialect.refuse(Code::InsufficientScope, "", message)
+            }
+            (None, None) => denied(refused),
         })
     }
 
@@ -151,7 +167,7 @@ impl Visit<'_> {
     async fn admit_session(
         &self,
         parts: &Parts,
-        scope: types::Scope,
+        permission: Permission,
     ) -> types::Result<Option<Result<Visitor, Refused>>> {
         let Service { platform, rest, .. } = self.service;
         let request = rest.request(String::new(), parts, Vec::new());
@@ -161,7 +177,7 @@ impl Visit<'_> {
         };
         let Some(user) = identity.and_then(|identity| identity.user) else { return Ok(None) };
         let named = parts.headers.get(ISO_HEADER).and_then(|value| value.to_str().ok());
-        let caller = platform.admit_user(&user.row, named, scope).await?;
+        let caller = platform.admit_user(&user.row, named, permission).await?;
         Ok(Some(caller.map(Visitor::Key)))
     }
 

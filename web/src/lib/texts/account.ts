@@ -19,6 +19,38 @@ export const account = {
   never: 'never',
   revoke: 'Revoke',
   revocation: (name: string) => `${name} loses access immediately. This cannot be undone.`,
+  sessions: {
+    title: 'Sessions',
+    browser: 'Browser',
+    address: 'IP address',
+    since: 'Signed in',
+    current: 'this browser',
+    end: 'Sign out',
+    endOthers: 'Sign out everywhere else',
+    ended: 'Signed out',
+    unknown: 'unknown',
+    browsers: { Edg: 'Edge', OPR: 'Opera' } as Record<string, string>,
+  },
+  secondFactor: {
+    title: 'Two-factor authentication',
+    explain:
+      'Signing in takes your password and a code from an authenticator app on your phone. Application passwords are not affected.',
+    begin: 'Turn on',
+    scan: 'Scan this with your authenticator app, then enter the code that it shows.',
+    qr: 'QR code for your authenticator app',
+    secret: 'Or enter this key:',
+    open: 'Open in an app on this device',
+    code: 'Code',
+    confirm: 'Turn on',
+    on: 'Two-factor authentication is on. Other sessions are signed out.',
+    recovery: 'Your recovery codes',
+    recoveryHint:
+      'Shown only once. Each signs you in once if you lose your phone; store them in a safe place.',
+    enabled: (left: number) => `On. Unused recovery codes: ${left}.`,
+    end: 'Turn off',
+    ending: 'Enter a code of your authenticator app, or a recovery code.',
+    off: 'Two-factor authentication is off.',
+  },
   passwords: {
     title: 'Application passwords',
     explain: 'Create one for each program that signs in as you. You can revoke each separately.',
@@ -75,13 +107,16 @@ export const users = {
   hints: {
     username: 'Used to sign in. It cannot be changed later.',
     name: 'Display name. Defaults to the username.',
-    roles:
-      'Users of ISOs, merchants and stores are created on the command line, where you choose whom they act for.',
+    roles: 'Invite users of ISOs, merchants and stores on the People page of the ISO.',
   } as Record<string, string>,
   passwordRule: 'Share it in person. Users can change it on their account page.',
   keepPassword:
     'Leave empty to keep the current password. A new one signs the user out everywhere.',
   signsInAs: (login: string) => `Signs in as ${login}`,
+  resetFactor: 'Reset two-factor authentication',
+  resettingFactor:
+    'Signing in takes the password alone until the user turns it on again. Make sure that you know who asked you.',
+  factorReset: 'Two-factor authentication reset',
   removal: (name: string) => `Delete ${name}?`,
   consequence:
     'This permanently deletes the account with its sessions, keys and application passwords. Content by this user is reassigned to you.',
@@ -110,6 +145,15 @@ export const users = {
       `Carts: ${erased.carts}`,
     ],
   },
+};
+
+export const invitation = {
+  title: 'Accept your invitation',
+  explain: 'Choose a password to sign in with. The link in your e-mail works once.',
+  name: 'Your name',
+  passwordHint: 'Use a long passphrase, such as a few unrelated words.',
+  accept: 'Accept invitation',
+  done: 'Welcome',
 };
 
 export const register = {

@@ -1,5 +1,5 @@
 // Every text that the portal shows, in English. Another language is another folder of this shape.
-import { account, register, users } from './account';
+import { account, invitation, register, users } from './account';
 import { analytics, filters, range, reports } from './analytics';
 import { common } from './common';
 import { console } from './console';
@@ -19,6 +19,7 @@ export const texts = {
   console,
   account,
   users,
+  invitation,
   register,
   reference,
   store,

@@ -1,6 +1,7 @@
-//! What people of an ISO may do with the interface when they are signed in, by their roles.
+//! What people of an ISO may do with the onboarding interface when they are signed in, by their
+//! roles.
 
-use types::{Role, Scope, ScopeSet};
+use crate::{Role, Scope, ScopeSet};
 
 /// What staff may do: the daily work, and nothing that gives others access.
 const STAFF: &[Scope] = &[
@@ -20,7 +21,7 @@ const STAFF: &[Scope] = &[
 ];
 
 /// The scopes of somebody with these roles; none for those who have nothing to do with ISOs.
-pub(crate) fn scopes(roles: &[Role]) -> Option<ScopeSet> {
+pub fn iso_scopes(roles: &[Role]) -> Option<ScopeSet> {
     if roles.iter().any(|role| matches!(role, Role::Administrator | Role::IsoAdmin)) {
         return Some(ScopeSet::Full);
     }
@@ -33,11 +34,12 @@ mod tests {
 
     #[test]
     fn staff_cannot_give_others_access() {
-        let staff = scopes(&[Role::IsoStaff]).unwrap();
+        let staff = iso_scopes(&[Role::IsoStaff]).unwrap();
         let denied = [Scope::KeysWrite, Scope::WebhooksWrite, Scope::CredentialsReveal];
         assert!(denied.iter().all(|scope| !staff.allows(*scope)));
         assert!(staff.allows(Scope::OnboardWrite) && staff.allows(Scope::MerchantsWrite));
-        assert!(scopes(&[Role::IsoAdmin]).unwrap().allows(Scope::KeysWrite));
-        assert_eq!(scopes(&[Role::ShopManager]), None);
+        assert!(iso_scopes(&[Role::IsoAdmin]).unwrap().allows(Scope::KeysWrite));
+        assert_eq!(iso_scopes(&[Role::ShopManager]), None);
+        assert_eq!(iso_scopes(&[Role::Merchant, Role::Store]), None);
     }
 }

@@ -1,0 +1,164 @@
+//! People of an ISO: invited by its administrators, each for what they may see, and by nobody else.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use testkit::http;
+use testkit::process;
+use testkit::smtp::Sink;
+
+use crate::browser::Browser;
+use crate::load::Ids;
+use crate::mail::with_relay;
+use crate::support::{Running, Site, authorization, body, text};
+
+const PATIENCE: Duration = Duration::from_mins(1);
+const PASSWORD: &str = "correct horse battery";
+
+fn user(site: &Site, arguments: &[&str]) {
+    let command = site.command(&[&["user", "create", "--password-stdin"], arguments].concat());
+    let made = process::run_command(command, format!("{PASSWORD}\n").as_bytes()).unwrap();
+    assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+}
+
+/// The token of the newest link to the address among so many e-mails.
+fn token_for(sink: &Sink, emails: usize, to: &str) -> Option<String> {
+    let got = sink.wait_for(emails, PATIENCE).unwrap();
+    let email = got.iter().rev().find(|email| email.to == [to])?;
+    let data = email.data.replace("=\r\n", "").replace("=\n", "").replace("=3D", "=");
+    let (_, rest) = data.split_once("/portal/invitation?token=")?;
+    Some(rest.chars().take_while(char::is_ascii_alphanumeric).collect())
+}
+
+fn accept(running: &Running, token: &str, password: &str) -> http::Response {
+    let body = json!({ "token": token, "password": password, "name": "Ida Pier" });
+    http::post(&running.url, "/v1/invitations/accept", &[], &body).unwrap()
+}
+
+fn invited(email: &str, role: &str) -> Value {
+    json!({ "email": email, "role": role })
+}
+
+#[test]
+fn people_are_invited_on_sqlite() {
+    people_are_invited(Site::sqlite());
+}
+
+#[test]
+fn people_are_invited_on_postgres() {
+    people_are_invited(Site::postgres());
+}
+
+fn people_are_invited(site: Site) {
+    let sink = Sink::start().unwrap();
+    let site = with_relay(site, &sink);
+    let (iso, other) = (site.iso("Pier Payments"), site.iso("Others"));
+    site.json(&["template", "create", "--iso", &iso, "--name", "RESTAURANT01"]);
+    let key = site.key(&iso);
+    for (login, email, of) in
+        [("ada", "ada@pier.example", &iso), ("eve", "eve@others.example", &other)]
+    {
+        user(&site, &["--login", login, "--email", email, "--role", "iso_admin", "--iso", of]);
+    }
+    let running = site.serve();
+    let onboarded = running.onboard(&key, &body("Mine"));
+    let ids = Ids::of(&onboarded);
+    let ada = Browser::sign_in(&running, "ada", PASSWORD).unwrap();
+    let eve = Browser::sign_in(&running, "eve", PASSWORD).unwrap();
+
+    // No key will do, whatever its scopes.
+    let headers = [("Authorization", &*authorization(&key))];
+    let by_key =
+        http::post(&running.url, "/v1/invitations", &headers, &invited("a@b.co", "iso_staff"));
+    assert_eq!(by_key.unwrap().status, 401);
+
+    check_refusals(&ada, &eve, &ids);
+
+    let made = ada.done("POST", "/v1/invitations", Some(&invited("ida@pier.example", "iso_staff")));
+    assert_eq!((&made["status"], &made["role"]), (&json!("pending"), &json!("iso_staff")));
+    let first = token_for(&sink, 1, "ida@pier.example").expect("a link");
+    let id = text(&made, "invitationId");
+    let resend = format!("/v1/invitations/{id}/resend");
+    assert_eq!(eve.send("POST", &resend, Some(&json!({}))).status, 404);
+    assert_eq!(eve.send("DELETE", &format!("/v1/invitations/{id}"), None).status, 404);
+    ada.done("POST", &resend, Some(&json!({})));
+    let second = token_for(&sink, 2, "ida@pier.example").expect("a link");
+    assert_ne!(first, second);
+    assert_eq!(accept(&running, &first, PASSWORD).status, 400, "the link before works no more");
+    assert_eq!(accept(&running, &second, "password").status, 400, "the rule of passwords");
+    let accepted = accept(&running, &second, PASSWORD);
+    assert_eq!(accepted.status, 200, "{}", accepted.text());
+    assert_eq!(accept(&running, &second, PASSWORD).status, 400, "a link works once");
+    check_staff(&running, &ada, &eve);
+
+    // Who has an account elsewhere gets no link, and the one who invites learns nothing of that.
+    let known =
+        ada.done("POST", "/v1/invitations", Some(&invited("eve@others.example", "iso_admin")));
+    assert_eq!(known["status"], "pending");
+    assert_eq!(token_for(&sink, 3, "eve@others.example"), None);
+    assert_eq!(eve.done("GET", "/v1/people", None)["data"].as_array().unwrap().len(), 1);
+
+    let of_merchant = json!({ "email": "mia@pier.example", "role": "merchant",
+                              "merchantId": ids.merchant });
+    ada.done("POST", "/v1/invitations", Some(&of_merchant));
+    let token = token_for(&sink, 4, "mia@pier.example").expect("a link");
+    assert_eq!(accept(&running, &token, PASSWORD).status, 200);
+    let mia = Browser::sign_in(&running, "mia@pier.example", PASSWORD).unwrap();
+    let me = mia.done("GET", "/wp-json/boardwalk/v1/me", None);
+    assert_eq!(me["user"]["merchant_id"], json!(ids.merchant));
+    assert_eq!((&me["user"]["iso_id"], &me["user"]["scopes"]), (&json!(iso), &json!([])));
+    assert_eq!(mia.send("GET", "/v1/merchants", None).status, 403);
+    assert_eq!(mia.send("GET", "/wp-json/wc-analytics/reports/revenue/stats", None).status, 200);
+}
+
+/// What nobody may, and what makes no sense.
+fn check_refusals(ada: &Browser<'_>, eve: &Browser<'_>, ids: &Ids) {
+    let merchant = |who: &Browser<'_>| {
+        let body = json!({ "email": "x@y.co", "role": "merchant", "merchantId": ids.merchant });
+        who.send("POST", "/v1/invitations", Some(&body))
+    };
+    let theirs = merchant(eve);
+    assert_eq!(theirs.status, 400, "another ISO's merchant: {}", theirs.text());
+    assert!(theirs.text().contains("merchantId"), "{}", theirs.text());
+    for wrong in [
+        json!({ "email": "x@y.co", "role": "merchant" }),
+        json!({ "email": "x@y.co", "role": "store", "merchantId": ids.merchant }),
+        json!({ "email": "x@y.co", "role": "iso_staff", "storeId": ids.store }),
+        json!({ "email": "x@y.co", "role": "administrator" }),
+        json!({ "email": "ada@pier.example", "role": "iso_staff" }),
+        json!({ "email": "not-mail", "role": "iso_staff" }),
+    ] {
+        let answer = ada.send("POST", "/v1/invitations", Some(&wrong));
+        assert_eq!(answer.status, 400, "{wrong}: {}", answer.text());
+    }
+    assert_eq!(ada.done("GET", "/v1/invitations", None)["data"], json!([]));
+}
+
+/// Staff invite nobody and see nobody; others change nobody here; nobody changes themselves.
+fn check_staff(running: &Running, ada: &Browser<'_>, eve: &Browser<'_>) {
+    let ida = Browser::sign_in(running, "ida@pier.example", PASSWORD).unwrap();
+    assert_eq!(ida.send("GET", "/v1/merchants", None).status, 200);
+    for path in ["/v1/people", "/v1/invitations"] {
+        let answer = ida.send("GET", path, None);
+        assert_eq!(answer.status, 403, "{path}: {}", answer.text());
+        assert!(answer.text().contains("insufficient_scope"), "{}", answer.text());
+    }
+    let more = ida.send("POST", "/v1/invitations", Some(&invited("x@y.co", "iso_admin")));
+    assert_eq!(more.status, 403);
+    let people = ada.done("GET", "/v1/people", None)["data"].clone();
+    let of = |email: &str| {
+        let all = people.as_array().unwrap();
+        let found = all.iter().find(|one| one["email"] == email).unwrap();
+        format!("/v1/people/{}", found["userId"])
+    };
+    let (own, theirs) = (of("ada@pier.example"), of("ida@pier.example"));
+    let admin = json!({ "role": "iso_admin" });
+    assert_eq!(eve.send("PATCH", &theirs, Some(&admin)).status, 404);
+    assert_eq!(eve.send("DELETE", &theirs, None).status, 404);
+    assert_eq!(ada.send("PATCH", &own, Some(&json!({ "role": "iso_staff" }))).status, 400);
+    assert_eq!(ada.send("DELETE", &own, None).status, 400);
+    assert_eq!(ada.done("PATCH", &theirs, Some(&admin))["role"], "iso_admin");
+    assert_eq!(ida.send("GET", "/v1/people", None).status, 200);
+    ada.done("DELETE", &theirs, None);
+    assert_ne!(ida.send("GET", "/v1/merchants", None).status, 200, "the session is over");
+}
