@@ -29,6 +29,7 @@ const ONBOARDING = {
 /** Schemas of the REST interface, by their names. */
 const REST = {
   Me: 'BoardwalkV1Me',
+  Session: 'BoardwalkV1Session',
   User: 'WpV2User',
   ConsumerKey: 'BoardwalkV1ConsumerKey',
   ApplicationPassword: 'WpV2ApplicationPassword',

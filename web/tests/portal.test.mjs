@@ -33,5 +33,6 @@ await import('./walks/console.mjs');
 await import('./walks/account.mjs');
 await import('./walks/users.mjs');
 await import('./walks/people.mjs');
+await import('./walks/security.mjs');
 await import('./walks/reference.mjs');
 await import('./walks/speed.mjs');

@@ -1,6 +1,9 @@
 //! What a program that works for a signed-in user needs to know before anything else: who that is,
 //! what they may do, whose records they are bound to, and where and when the site is.
 
+mod second_factor;
+mod sessions;
+
 use contract::rest::route::{READ, Route};
 use contract::rest::{Args, Item, Reply, Schema, Stop};
 use frame::action::{Action, memory};
@@ -12,7 +15,10 @@ use crate::users;
 
 pub(crate) fn routes(names: &Names) -> Vec<Route<Action>> {
     let route = Route::at(&names.docs, "/me").on(READ, Args::new(), memory(signed_in, show));
-    vec![route.schema(document())]
+    let mut routes = vec![route.schema(document())];
+    routes.extend(sessions::routes(names));
+    routes.extend(second_factor::routes(names));
+    routes
 }
 
 fn signed_in(call: &mut Call<'_>) -> Result<(), Stop> {

@@ -24,6 +24,7 @@ pub use self::content::{
 };
 pub use self::forms::{AuthorizePage, AuthorizedPage, ErrorPage, LinkPage, LoginPage, NoticePage};
 pub use self::forms::{authorize, authorized, error, link, login, notice};
+pub use self::forms::{CodePage, ForgotPage, NewPasswordPage, code, forgot, new_password};
 pub use self::grants::{GRANT_TOKEN_FIELD, LOGIN_TOKEN_FIELD};
 pub use self::grants::{GrantErrorPage, GrantLoginPage, GrantPage};
 pub use self::grants::{grant, grant_error, grant_login};
@@ -37,6 +38,8 @@ pub const CONTENT_TYPE: &str = "text/html; charset=UTF-8";
 
 /// The form's field with the token that proves that the form is ours.
 pub const CSRF_FIELD: &str = "_wpnonce";
+/// The form's field with the proof that the password was shown before a code is.
+pub const STEP_FIELD: &str = "second_factor";
 /// The query parameter of [`docs_search`], at the address of [`docs_index`].
 pub const SEARCH_FIELD: &str = "q";
 pub const APP_NAME_CHARS_MAX: usize = 200;

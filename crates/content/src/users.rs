@@ -16,7 +16,7 @@ mod rights;
 mod view;
 mod write;
 
-pub(crate) use self::view::url;
+pub(crate) use self::view::{date_time, url};
 
 use contract::rest::route::{CREATE, DELETE, EDIT, READ, Route};
 use contract::rest::{Fields, Links, Refusal, Reply, Stop};
@@ -70,7 +70,7 @@ fn linked(reply: Reply, call: &Call<'_>, links: Links) -> Reply {
 }
 
 /// The user with this id, or the refusal of an id that nobody has.
-fn existing(call: &mut Call<'_>, user_id: i64) -> Result<UserRow, Stop> {
+pub(crate) fn existing(call: &mut Call<'_>, user_id: i64) -> Result<UserRow, Stop> {
     let user = match user_id {
         1.. => site_rows::user::get(call.conn()?, user_id)?,
         _ => None,

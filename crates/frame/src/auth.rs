@@ -18,6 +18,8 @@ pub mod magic_link;
 pub mod nonce;
 pub mod oauth;
 pub mod page_password;
+pub mod password_reset;
+pub mod second_factor;
 pub mod session;
 
 use std::time::{Duration, Instant};
@@ -159,7 +161,7 @@ pub(crate) fn fold_account(account: &str) -> String {
     account.chars().take(100).flat_map(char::to_lowercase).collect()
 }
 
-pub(crate) fn too_many_guesses(wait: Duration) -> Refusal {
+pub fn too_many_guesses(wait: Duration) -> Refusal {
     let seconds = wait.as_secs().max(1);
     let message = format!("Too many failed sign-in attempts; try again in {seconds} seconds.");
     Refusal::new(429, "too_many_attempts", message).with("retry_after", seconds)

@@ -39,4 +39,5 @@ pub const MIGRATIONS: &[(&str, &str)] = migrations![
     "0023_lists",
     "0024_product_lists",
     "0025_people",
+    "0026_second_factors",
 ];

@@ -13,6 +13,7 @@ pub mod oembed_cache;
 pub mod option;
 pub mod post;
 pub mod revision;
+pub mod second_factor;
 pub mod session;
 pub mod term;
 pub mod user;
@@ -33,6 +34,7 @@ pub fn all_statements() -> Vec<&'static Sql> {
         option::STATEMENTS,
         post::STATEMENTS,
         revision::STATEMENTS,
+        second_factor::STATEMENTS,
         session::STATEMENTS,
         term::STATEMENTS,
         user::STATEMENTS,

@@ -22,6 +22,11 @@ statements! {
         SessionRow,
         "WHERE site_id = $1 AND token_hash = $2 AND expires_us > $3"
     );
+    SESSIONS_OF_USER = db::select!(
+        SessionRow,
+        "WHERE user_id = $1 AND site_id = $2 AND expires_us > $3
+         ORDER BY created_us DESC, token_hash LIMIT $4"
+    );
     SESSION_EXTEND = "UPDATE sessions SET expires_us = $1 WHERE site_id = $2 AND token_hash = $3";
     SESSION_DELETE = "DELETE FROM sessions WHERE site_id = $1 AND token_hash = $2";
     SESSION_DELETE_OF_USER = "DELETE FROM sessions WHERE site_id = $1 AND user_id = $2";
@@ -37,6 +42,17 @@ pub fn insert(conn: &mut dyn Conn, session: &SessionRow) -> Result<()> {
 /// The session unless it has expired.
 pub fn get(conn: &mut dyn Conn, token_hash: &[u8], now: Timestamp) -> Result<Option<SessionRow>> {
     conn.row(&SESSION_GET, &[SITE.into(), token_hash.into(), now.into()], SessionRow::read)
+}
+
+/// Up to `limit` sessions of the user that are alive, the newest first.
+pub fn of_user(
+    conn: &mut dyn Conn,
+    user_id: i64,
+    now: Timestamp,
+    limit: i64,
+) -> Result<Vec<SessionRow>> {
+    let values = [user_id.into(), SITE.into(), now.into(), limit.into()];
+    conn.rows(&SESSIONS_OF_USER, &values, SessionRow::read)
 }
 
 /// Returns whether there is such a session.

@@ -27,7 +27,8 @@ export interface Field {
   /** Stands above it, where another part of a form begins. */
   heading?: string;
   /** What a browser may fill in by itself. */
-  autocomplete?: 'name' | 'organization' | 'email' | 'tel' | 'username' | 'new-password';
+  autocomplete?:
+    'name' | 'organization' | 'email' | 'tel' | 'username' | 'new-password' | 'one-time-code';
 }
 
 export interface Rules {

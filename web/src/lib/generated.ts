@@ -222,6 +222,15 @@ export type Me = {
   site: { name: string; environment: string; environments: Record<string, unknown>; timezone: string; start_of_week: number; version: string };
 };
 
+export type Session = {
+  id: string;
+  created: string;
+  expires: string;
+  ip: string;
+  user_agent: string;
+  current: boolean;
+};
+
 export type User = {
   id: number;
   username: string;

@@ -15,13 +15,7 @@ pub(crate) struct Browser<'a> {
 impl<'a> Browser<'a> {
     pub(crate) fn sign_in(running: &'a Running, login: &str, password: &str) -> Option<Self> {
         let form = http::get(&running.url, "/login", &[]).unwrap();
-        let page = form.text();
-        let (_, rest) = page.split_once("name=\"_wpnonce\" value=\"").expect("a token");
-        let token = rest.split('"').next().unwrap();
-        let encoded = |text: &str| {
-            let letters = text.bytes().map(|byte| format!("%{byte:02X}"));
-            letters.collect::<String>()
-        };
+        let token = form_token(&form);
         let fields = format!("log={}&pwd={}&_wpnonce={token}", encoded(login), encoded(password));
         let request = Request::new("POST", "/login")
             .header("Content-Type", "application/x-www-form-urlencoded")
@@ -55,8 +49,20 @@ impl<'a> Browser<'a> {
     }
 }
 
+/// The token of the form on a page.
+pub(crate) fn form_token(page: &Response) -> String {
+    let page = page.text();
+    let (_, rest) = page.split_once("name=\"_wpnonce\" value=\"").expect("a token");
+    rest.split('"').next().unwrap().to_owned()
+}
+
+/// As the value of a form's field.
+pub(crate) fn encoded(text: &str) -> String {
+    text.bytes().map(|byte| format!("%{byte:02X}")).collect()
+}
+
 /// The cookies that an answer sets.
-fn cookies(answer: &Response) -> String {
+pub(crate) fn cookies(answer: &Response) -> String {
     let set = answer.headers.iter().filter(|(name, _)| name.eq_ignore_ascii_case("set-cookie"));
     let pairs: Vec<&str> = set.filter_map(|(_, value)| value.split(';').next()).collect();
     pairs.join("; ")

@@ -5,6 +5,7 @@
 #![cfg(test)]
 
 mod abilities;
+mod account_security;
 mod backup;
 mod browser;
 mod bulk;

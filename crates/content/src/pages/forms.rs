@@ -20,6 +20,49 @@ pub struct LoginPage<'a> {
     pub error: Option<&'a str>,
     /// What was typed before.
     pub login: &'a str,
+    /// Where a forgotten password is reset; none where nobody could be written to.
+    pub forgot: Option<Address<'a>>,
+}
+
+/// Posts `second_factor`, `code` and the token to `action`.
+#[derive(Debug, Template)]
+#[template(path = "code.html")]
+pub struct CodePage<'a> {
+    pub site: Masthead<'a>,
+    pub action: Address<'a>,
+    /// Proves that the password was shown before.
+    pub step: &'a str,
+    pub csrf: &'a str,
+    pub error: Option<&'a str>,
+}
+
+/// Posts `user_login` and the token to `action`.
+#[derive(Debug, Template)]
+#[template(path = "forgot.html")]
+pub struct ForgotPage<'a> {
+    pub site: Masthead<'a>,
+    pub action: Address<'a>,
+    pub sign_in: Address<'a>,
+    pub csrf: &'a str,
+    pub error: Option<&'a str>,
+    /// Whether the e-mail is on its way, if there is somebody to write to.
+    pub is_sent: bool,
+}
+
+/// Posts `key`, `pass1` and the token to `action`.
+#[derive(Debug, Template)]
+#[template(path = "new_password.html")]
+pub struct NewPasswordPage<'a> {
+    pub site: Masthead<'a>,
+    pub action: Address<'a>,
+    pub sign_in: Address<'a>,
+    /// The token of the link.
+    pub link: &'a str,
+    /// Whose password it is.
+    pub login: &'a str,
+    pub csrf: &'a str,
+    pub error: Option<&'a str>,
+    pub is_done: bool,
 }
 
 /// Posts `magic_link`, `redirect_to` and the token to `action`.
@@ -95,6 +138,18 @@ pub fn notice(page: &NoticePage<'_>) -> String {
 }
 
 pub fn login(page: &LoginPage<'_>) -> String {
+    rendered(page)
+}
+
+pub fn code(page: &CodePage<'_>) -> String {
+    rendered(page)
+}
+
+pub fn forgot(page: &ForgotPage<'_>) -> String {
+    rendered(page)
+}
+
+pub fn new_password(page: &NewPasswordPage<'_>) -> String {
     rendered(page)
 }
 

@@ -56,6 +56,32 @@ fn every_page(text: &str, address: &str) -> Vec<(&'static str, String)> {
                 csrf: text,
                 error: Some(text),
                 login: text,
+                forgot: Some(href),
+            }),
+        ),
+        ("code", code(&CodePage { site, action: href, step: text, csrf: text, error: Some(text) })),
+        (
+            "forgot",
+            forgot(&ForgotPage {
+                site,
+                action: href,
+                sign_in: href,
+                csrf: text,
+                error: Some(text),
+                is_sent: false,
+            }),
+        ),
+        (
+            "new password",
+            new_password(&NewPasswordPage {
+                site,
+                action: href,
+                sign_in: href,
+                link: text,
+                login: text,
+                csrf: text,
+                error: Some(text),
+                is_done: false,
             }),
         ),
         (

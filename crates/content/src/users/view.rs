@@ -68,7 +68,7 @@ pub(super) fn listed(call: &Call<'_>, user: &UserRow, context: &str) -> Result<V
 }
 
 /// A moment in UTC as clients of this family write it, without a zone.
-pub(super) fn date_time(time: Timestamp) -> String {
+pub(crate) fn date_time(time: Timestamp) -> String {
     let moment = jiff::Timestamp::from_microsecond(time.as_micros()).unwrap_or_default();
     moment.strftime("%Y-%m-%dT%H:%M:%S").to_string()
 }

@@ -4,6 +4,9 @@ use super::archive::Archive;
 use super::feeds::Format;
 use crate::docs;
 
+/// The address of the page for people who forgot their password.
+pub(super) const FORGOT_PATH: &str = "/login?action=lostpassword";
+
 /// A page by its address.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum PagePath<'a> {

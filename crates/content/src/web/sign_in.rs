@@ -4,11 +4,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use frame::User;
 use frame::auth::login::SignIn;
+use frame::auth::second_factor::Waiting;
 use frame::auth::{magic_link, session};
 use frame::cookies::{self, Life};
 use frame::pages::{Address, Link};
+use frame::{User, mail};
 use site_rows::session as rows;
 use types::{Result, Secret};
 
@@ -16,10 +17,10 @@ use super::answer::WebAnswer;
 use super::callback::encoded;
 use super::form::{Fields, Visitor};
 use super::local_path::local_path;
-use super::page_path::Spelling;
+use super::page_path::{FORGOT_PATH, Spelling};
 use super::page_request::{PageRequest, Session};
 use super::unlock;
-use crate::pages::{self, CSRF_FIELD, LinkPage, LoginPage, Policy};
+use crate::pages::{self, CSRF_FIELD, LinkPage, LoginPage, Policy, STEP_FIELD};
 
 const SIGN_IN: &str = "log-in";
 const SIGN_OUT: &str = "log-out";
@@ -57,8 +58,15 @@ impl PageRequest<'_> {
         let fields = if is_post { self.form() } else { self.query() };
         let target = local_path(&self.visit.home, fields.text("redirect_to"));
         let session = self.session().await?;
-        if self.query().text("action") == "logout" {
-            return self.sign_out(spelling, session, &fields, target).await;
+        match self.query().text("action") {
+            "logout" => return self.sign_out(spelling, session, &fields, target).await,
+            "lostpassword" | "retrievepassword" => return self.forgotten().await,
+            "rp" | "resetpass" => return self.choose_password().await,
+            _ => {}
+        }
+        let step = fields.text(STEP_FIELD);
+        if is_post && !step.is_empty() {
+            return self.code_posted(step, &fields).await;
         }
         let link = fields.text(magic_link::PARAMETER);
         match (is_post, link.is_empty()) {
@@ -109,6 +117,7 @@ impl PageRequest<'_> {
             csrf: &csrf,
             error: complaint.map(|complaint| complaint.message),
             login: complaint.map_or("", |complaint| complaint.login),
+            forgot: mail::is_on(self.site).then(|| Address::new(FORGOT_PATH)),
         };
         let status = complaint.map_or(200, |complaint| complaint.status);
         let mut answer = self.private_page((KIND, status), Policy::Page, pages::login(&page));
@@ -214,8 +223,17 @@ impl PageRequest<'_> {
         self.welcome(user.id(), &self.visit.page(&target), Keep::Usual).await
     }
 
-    /// Begins a session, and ends the one that the browser had.
+    /// Begins a session for somebody who has shown their password, or a link, and ends the one that
+    /// the browser had. **Who has a second factor is asked for a code first**, at whichever door.
     pub async fn welcome(&self, user_id: i64, target: &str, keep: Keep) -> Result<WebAnswer> {
+        let waiting = Waiting { target: target.to_owned(), keep: keep == Keep::Long };
+        match self.site.ask_for_code(user_id, &waiting, self.visit.now).await? {
+            Some(step) => self.code_page((200, None), step.expose()),
+            None => self.begin(user_id, target, keep).await,
+        }
+    }
+
+    pub(super) async fn begin(&self, user_id: i64, target: &str, keep: Keep) -> Result<WebAnswer> {
         self.end_session().await?;
         let (keep, now) = (keep == Keep::Long, self.visit.now);
         let begun = self.site.begin_session(user_id, self.request, keep, now).await?;

@@ -197,7 +197,7 @@ fn encode(text: &str) -> String {
     encoded
 }
 
-fn hmac_sha1(key: &[u8], text: &[u8]) -> Vec<u8> {
+pub(super) fn hmac_sha1(key: &[u8], text: &[u8]) -> Vec<u8> {
     let Ok(mut mac) = Hmac::<Sha1>::new_from_slice(key) else { return Vec::new() };
     mac.update(text);
     mac.finalize().into_bytes().to_vec()

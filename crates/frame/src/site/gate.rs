@@ -16,6 +16,8 @@ const IDENTITY_TABLES: [&str; 2] = ["users", "application_passwords"];
 const ACCOUNT_TABLES: [&str; 2] = ["users", "isos"];
 /// An account may be tried from this many addresses at their full rate.
 const ACCOUNT_FACTOR: u32 = 5;
+/// Wrong codes of a second factor before the user waits: there are a million of them.
+const CODES_PER_MINUTE: u32 = 5;
 const ACCOUNT_WAIT_MAX: Duration = Duration::from_mins(1);
 
 /// Counts of wrong guesses, and credentials that were right a moment ago.
@@ -30,6 +32,9 @@ pub(crate) struct Gate {
     /// Passwords that were typed for pages, by client and by the page's address.
     pub(crate) pages_by_address: Refusals<IpAddr>,
     pub(crate) pages_by_page: Refusals<String>,
+    /// Codes of second factors, by user. Only who knows the password gets that far, so that nobody
+    /// else makes an owner wait.
+    pub(crate) second_factors: Refusals<i64>,
     /// Changes of accounts, by whichever interface: they change what their owners may see.
     pub(crate) accounts: Watch,
     pub(crate) seen: CredentialCache<[u8; 32], Identity>,
@@ -49,6 +54,7 @@ impl Gate {
             sign_ins_by_account: by_name(),
             pages_by_address: Refusals::new(per_minute),
             pages_by_page: by_name(),
+            second_factors: Refusals::new(CODES_PER_MINUTE),
             accounts: store.watch(&ACCOUNT_TABLES),
             seen: CredentialCache::new(store.watch(&IDENTITY_TABLES)),
         }
