@@ -23,8 +23,8 @@ pub use self::content::{
     SearchPage, archive, author, embed, front, not_found, post, search, unlock,
 };
 pub use self::forms::{AuthorizePage, AuthorizedPage, ErrorPage, LinkPage, LoginPage, NoticePage};
-pub use self::forms::{authorize, authorized, error, link, login, notice};
 pub use self::forms::{CodePage, ForgotPage, NewPasswordPage, code, forgot, new_password};
+pub use self::forms::{authorize, authorized, error, link, login, notice};
 pub use self::grants::{GRANT_TOKEN_FIELD, LOGIN_TOKEN_FIELD};
 pub use self::grants::{GrantErrorPage, GrantLoginPage, GrantPage};
 pub use self::grants::{grant, grant_error, grant_login};

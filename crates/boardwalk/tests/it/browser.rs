@@ -58,7 +58,7 @@ pub(crate) fn form_token(page: &Response) -> String {
 
 /// As the value of a form's field.
 pub(crate) fn encoded(text: &str) -> String {
-    text.bytes().map(|byte| format!("%{byte:02X}")).collect()
+    text.bytes().flat_map(|byte| format!("%{byte:02X}").into_bytes()).map(char::from).collect()
 }
 
 /// The cookies that an answer sets.

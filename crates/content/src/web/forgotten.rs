@@ -21,7 +21,7 @@ const OFF: &str = "This site sends no e-mail. Ask an administrator to set a new 
 
 impl PageRequest<'_> {
     /// Asks whose password was forgotten, and sends the link.
-    pub(super) async fn forgotten(&self) -> Result<WebAnswer> {
+    pub(super) fn forgotten(&self) -> Result<WebAnswer> {
         if !mail::is_on(self.site) {
             let again = Link { text: "Sign in", href: Address::new(Spelling::Neutral.sign_in()) };
             let text = ("Passwords cannot be reset here", OFF);

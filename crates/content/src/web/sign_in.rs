@@ -60,7 +60,7 @@ impl PageRequest<'_> {
         let session = self.session().await?;
         match self.query().text("action") {
             "logout" => return self.sign_out(spelling, session, &fields, target).await,
-            "lostpassword" | "retrievepassword" => return self.forgotten().await,
+            "lostpassword" | "retrievepassword" => return self.forgotten(),
             "rp" | "resetpass" => return self.choose_password().await,
             _ => {}
         }
