@@ -1,4 +1,5 @@
-//! E-mails about new comments.
+//! E-mails about new comments: to the author of what is commented on, and to whoever moderates what
+//! waits. What they say, and who gets them, is the same for reviews.
 
 use frame::Call;
 use frame::discussion::{self, Standing, Subject, Verdict};

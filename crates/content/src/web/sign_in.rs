@@ -19,9 +19,10 @@ use super::form::{Fields, Visitor};
 use super::local_path::local_path;
 use super::page_path::{FORGOT_PATH, Spelling};
 use super::page_request::{PageRequest, Session};
-use super::unlock;
 use crate::pages::{self, CSRF_FIELD, LinkPage, LoginPage, Policy, STEP_FIELD};
 
+/// What the form for the password of a page asks for.
+const UNLOCK: &str = "postpass";
 const SIGN_IN: &str = "log-in";
 const SIGN_OUT: &str = "log-out";
 const KIND: &str = "page:login";
@@ -52,7 +53,7 @@ struct Complaint<'a> {
 impl PageRequest<'_> {
     pub(super) async fn sign_in(&self, spelling: Spelling) -> Result<WebAnswer> {
         let is_post = self.request.method == "POST";
-        if self.query().text("action") == unlock::ACTION {
+        if self.query().text("action") == UNLOCK {
             return self.unlock().await;
         }
         let fields = if is_post { self.form() } else { self.query() };

@@ -15,8 +15,6 @@ use super::public::Piece;
 use super::sign_in::whole_seconds;
 use crate::pages::{self, Policy, UnlockPage};
 
-/// What the sign-in page is asked for by the form.
-pub(super) const ACTION: &str = "postpass";
 const KIND: &str = "page:unlock";
 const TITLE: &str = "Password";
 const WRONG: &str = "The password is not correct; try again.";

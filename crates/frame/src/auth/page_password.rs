@@ -1,8 +1,8 @@
 //! Pages that have a password of their own, which everybody who may read them is told.
 //!
 //! A browser keeps marks of the passwords that were typed into it, in one cookie. A mark is a keyed
-//! hash: **nobody but the site can make one, and it makes one only of a password that opens the page
-//! for which it was typed**. So whoever guesses must do so by the form, where guesses are counted.
+//! hash: **nobody but the site can make one, and only of a password that opens the page for which
+//! it was typed**. So whoever guesses must do so by the form, where guesses are counted.
 
 use std::time::{Duration, Instant};
 
