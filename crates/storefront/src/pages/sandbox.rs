@@ -22,6 +22,8 @@ struct GatewayPage<'a> {
     action: String,
     session: &'a SandboxPaymentRow,
     needs_action: bool,
+    /// What approving such an amount comes to; empty if that is nothing else.
+    by_amount: &'static str,
     is_done: bool,
     faults: &'a FormErrors,
 }
@@ -51,7 +53,7 @@ impl ShopRequest<'_> {
         let chosen = within
             .attempt(move |call| Ok(sandbox_gateway::choose(call.conn()?, &id, choice, now)?))
             .await;
-        let Some(session) = settled(chosen)?.flatten() else { return Ok(None) };
+        let Some((session, choice)) = settled(chosen)?.flatten() else { return Ok(None) };
         if session.state != DONE {
             return Ok(Some(self.redirect(KIND, &format!("{PAGES}{session_id}/"))));
         }
@@ -72,6 +74,7 @@ impl ShopRequest<'_> {
             action: format!("{PAGES}{}/", session.session_id),
             session,
             needs_action: session.state == ACTION,
+            by_amount: Choice::of_amount(&session.amount).map_or("", Choice::words),
             is_done: session.state == DONE,
             faults,
         };

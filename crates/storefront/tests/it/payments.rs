@@ -174,6 +174,43 @@ fn a_payment_may_be_disputed() {
 }
 
 #[test]
+fn the_cents_of_an_amount_say_what_happens() {
+    let (shop, _, _) = shop();
+    for (cents, status, reports) in [
+        ("00", "completed", 2),
+        ("01", "failed", 1),
+        ("02", "completed", 2),
+        ("03", "completed", 2),
+        ("04", "on-hold", 3),
+    ] {
+        let price = format!("10.{cents}");
+        let song = shop.product(&json!({
+            "name": "Song", "regular_price": price, "tax_status": "none", "virtual": true,
+            "downloadable": true,
+        }));
+        let buyer = shop.guest();
+        buyer.add(song, 1);
+        let body = order_body("hosted-test", "ada@example.test");
+        let placed = buyer.ask("POST", "/checkout", &body).json;
+        let url = placed["payment_result"]["redirect_url"].as_str().unwrap();
+        let reader = Browser::new(&shop);
+        let page = gateway_page(&reader, url.strip_prefix(HOME).unwrap());
+        assert!(page.has(&format!("{price} USD")), "{}", page.body);
+        assert_eq!(page.has("An amount with these cents"), cents != "00", "{}", page.body);
+        let mut shown = answer(&reader, &page, "approve");
+        if cents == "02" {
+            let second = reader.follow(&shown);
+            assert!(second.has("Confirm the payment"), "{}", second.body);
+            shown = answer(&reader, &second, "approve");
+        }
+        let is_back_at_the_checkout = shown.header("location").contains("/order-pay/");
+        assert_eq!(is_back_at_the_checkout, cents == "01", "{shown:?}");
+        assert_eq!(work(&shop, REPORTS, later()), reports, "{cents}");
+        assert_eq!(order_of(&shop, &placed["order_id"])["status"], status, "{cents}");
+    }
+}
+
+#[test]
 fn refunds_go_to_the_gateway() {
     let (shop, goods, _) = shop();
     let (id, _) = chosen(&shop, &goods, "approve");
