@@ -200,7 +200,7 @@ impl Filter {
     ) -> Result<Clause> {
         let TextIndex { id, column, .. } = index;
         // SQLite counts parameters in the order in which they first stand in the text.
-        let runs = TextIndex::runs_of(engine, text).map(|runs| self.parameter(runs.into()));
+        let runs = TextIndex::runs_of(engine, &fold(text)).map(|runs| self.parameter(runs.into()));
         let number = number.map(|number| self.parameter(number.into()));
         let or_number = number.as_ref().map(|number| format!("{id} = {number} OR "));
         let or_number = or_number.unwrap_or_default();

@@ -14,7 +14,6 @@ use std::fmt::Write as _;
 
 use types::Result;
 
-use crate::filter::fold;
 use crate::{Conn, Engine, SITE};
 
 /// Runs of an index are as long.
@@ -31,10 +30,10 @@ pub struct TextIndex {
 }
 
 impl TextIndex {
-    /// What an index of runs is asked for to find a text; nothing if the text is too short for it,
-    /// or the engine sees to it by itself.
-    pub(crate) fn runs_of(engine: Engine, text: &str) -> Option<String> {
-        let letters: Vec<char> = fold(text).chars().collect();
+    /// What an index of runs is asked for to find a folded text; nothing if the text is too short
+    /// for it, or the engine sees to it by itself.
+    pub(crate) fn runs_of(engine: Engine, folded: &str) -> Option<String> {
+        let letters: Vec<char> = folded.chars().collect();
         let is_indexed = engine == Engine::Sqlite && !letters.contains(&'\0');
         let runs: BTreeSet<String> =
             letters.windows(RUN).take(RUNS_MAX).map(|run| run.iter().collect()).collect();
@@ -101,7 +100,8 @@ fn of_postgres(table: &str, column: &str) -> String {
            PERFORM pg_advisory_xact_lock(hashtext('boardwalk pg_trgm'));
            CREATE EXTENSION IF NOT EXISTS pg_trgm WITH SCHEMA public;
            EXECUTE (SELECT format(
-             'CREATE INDEX {table}_by_text ON {table} USING gin ({column} %I.gin_trgm_ops)', nspname)
+             'CREATE INDEX {table}_by_text ON {table} USING gin ({column} %I.gin_trgm_ops)',
+             nspname)
              FROM pg_extension JOIN pg_namespace ON pg_namespace.oid = extnamespace
              WHERE extname = 'pg_trgm');
          EXCEPTION WHEN insufficient_privilege OR undefined_file OR feature_not_supported
@@ -140,7 +140,7 @@ mod tests {
     #[test]
     fn a_text_is_looked_for_by_its_runs() {
         let runs = |text| TextIndex::runs_of(Engine::Sqlite, text);
-        assert_eq!(runs("Ädam").as_deref(), Some(r#""dam" AND "äda""#));
+        assert_eq!(runs("ädam").as_deref(), Some(r#""dam" AND "äda""#));
         assert_eq!(runs(r#"a"bc"#).as_deref(), Some(r#""""bc" AND "a""b""#));
         assert_eq!(runs("aaaaaa").as_deref(), Some(r#""aaa""#));
         assert_eq!(runs("ab"), None);
