@@ -2,19 +2,19 @@
 //!
 //! A text is indexed by its runs of three letters. PostgreSQL does so by itself where its extension
 //! `pg_trgm` can be had. On SQLite a table of FTS5 has the runs, and a second table the rows whose
-//! text **is due**: triggers put them there within the transaction of the change, and [`tend`]
-//! indexes them some at a time, for that costs more than the change itself. A search looks at what
-//! the index finds and at what is due, and compares the texts of both: **it finds the same on both
-//! engines, at once, and whether or not anybody tends the index**.
+//! text **is due**. Who writes a text says so in the transaction of the change ([`note`],
+//! [`note_change`]; a trigger would make SQLite keep every such statement in a journal of its own),
+//! and [`tend`] indexes what is due some at a time, for that costs more than the change itself. A
+//! search looks at what the index finds and at what is due, and compares the texts of both: **it
+//! finds the same on both engines, at once, and whether or not anybody tends the index**.
 //!
 //! A migration declares one on a line of its own: `@text_index orders (order_id, search);`
 
 use std::collections::BTreeSet;
-use std::fmt::Write as _;
 
 use types::Result;
 
-use crate::{Conn, Engine, SITE};
+use crate::{Conn, Engine, Migrations, SITE, Val};
 
 /// Runs of an index are as long.
 const RUN: usize = 3;
@@ -52,6 +52,43 @@ impl TextIndex {
     }
 }
 
+/// Notes that rows with these numbers have come, or are gone.
+pub fn note(conn: &mut dyn Conn, index: &TextIndex, ids: &[i64]) -> Result<()> {
+    if conn.engine() == Engine::Postgres {
+        return Ok(());
+    }
+    let text = format!("INSERT INTO {}_text_due VALUES ($1) ON CONFLICT DO NOTHING", index.table);
+    for id in ids {
+        conn.query_text(&text, &[Val::Int(*id)], &mut |_| Ok(()))?;
+    }
+    Ok(())
+}
+
+/// Notes that a row will get this folded text, unless that is what it has.
+pub fn note_change(conn: &mut dyn Conn, index: &TextIndex, id: i64, text: &str) -> Result<()> {
+    if conn.engine() == Engine::Postgres {
+        return Ok(());
+    }
+    let TextIndex { table, id: number, column } = index;
+    let statement = format!(
+        "INSERT INTO {table}_text_due SELECT {number} FROM {table}
+         WHERE site_id = {SITE} AND {number} = $1 AND {column} <> $2 ON CONFLICT DO NOTHING"
+    );
+    conn.query_text(&statement, &[Val::Int(id), Val::Text(text)], &mut |_| Ok(()))
+}
+
+/// Notes every row of every index that the migrations declare: they came from a backup.
+pub(crate) fn note_all(conn: &mut dyn Conn, migrations: Migrations) -> Result<()> {
+    if conn.engine() == Engine::Postgres {
+        return Ok(());
+    }
+    let lines = migrations.iter().flat_map(|(_, text)| text.lines());
+    for (table, id, _) in lines.filter_map(declared) {
+        conn.script(&filled(table, id))?;
+    }
+    Ok(())
+}
+
 /// Brings the index up to date, for so many rows at most; returns whether there were any.
 pub fn tend(conn: &mut dyn Conn, index: &TextIndex, limit: usize) -> Result<bool> {
     if conn.engine() == Engine::Postgres || !is_due(conn, index)? {
@@ -82,10 +119,16 @@ pub fn is_due(conn: &mut dyn Conn, index: &TextIndex) -> Result<bool> {
     Ok(is_due)
 }
 
-/// What the declaration on a line of a migration means to the engine; nothing if it is none.
-pub(crate) fn rendered(line: &str, engine: Engine) -> Option<String> {
+/// Table, number and column that a line of a migration declares; nothing if it declares none.
+fn declared(line: &str) -> Option<(&str, &str, &str)> {
     let (table, columns) = line.strip_prefix("@text_index ")?.split_once(" (")?;
     let (id, column) = columns.trim_end().strip_suffix(");")?.split_once(", ")?;
+    Some((table, id, column))
+}
+
+/// What the declaration on a line of a migration means to the engine; nothing if it is none.
+pub(crate) fn rendered(line: &str, engine: Engine) -> Option<String> {
+    let (table, id, column) = declared(line)?;
     Some(match engine {
         Engine::Sqlite => of_sqlite(table, id, column),
         Engine::Postgres => of_postgres(table, column),
@@ -112,25 +155,19 @@ fn of_postgres(table: &str, column: &str) -> String {
 }
 
 fn of_sqlite(table: &str, id: &str, column: &str) -> String {
-    let mut text = format!(
+    format!(
         "CREATE VIRTUAL TABLE {table}_text USING fts5(
            {column}, content='', contentless_delete=1, detail=none,
            tokenize='trigram case_sensitive 1');
          CREATE TABLE {table}_text_due ({id} INTEGER NOT NULL PRIMARY KEY) STRICT;
-         INSERT INTO {table}_text_due SELECT {id} FROM {table};"
-    );
-    let changed = format!(" WHEN old.{column} IS NOT new.{column}");
-    for (event, row, condition) in
-        [("INSERT", "new", ""), ("UPDATE", "new", changed.as_str()), ("DELETE", "old", "")]
-    {
-        let _ = write!(
-            text,
-            "\nCREATE TRIGGER {table}_text_{event} AFTER {event} ON {table}{condition} BEGIN
-               INSERT INTO {table}_text_due VALUES ({row}.{id}) ON CONFLICT DO NOTHING;
-             END;"
-        );
-    }
-    text
+         {}",
+        filled(table, id)
+    )
+}
+
+/// Makes all rows due that are there.
+fn filled(table: &str, id: &str) -> String {
+    format!("INSERT INTO {table}_text_due SELECT {id} FROM {table} WHERE site_id = {SITE};")
 }
 
 #[cfg(test)]
@@ -154,7 +191,7 @@ mod tests {
     fn a_declaration_is_one_line() {
         let line = "@text_index orders (order_id, search);";
         let text = rendered(line, Engine::Sqlite).unwrap();
-        assert!(text.contains("AFTER UPDATE ON orders WHEN old.search"), "{text}");
+        assert!(text.contains("orders_text USING fts5(\n           search,"), "{text}");
         assert!(rendered(line, Engine::Postgres).unwrap().contains("gin_trgm_ops"));
         assert_eq!(rendered("CREATE TABLE orders (", Engine::Sqlite), None);
     }

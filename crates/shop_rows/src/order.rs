@@ -15,7 +15,7 @@ use std::sync::LazyLock;
 
 use db::bulk::{self, BATCH_ROWS};
 use db::filter::fold;
-use db::{Conn, Row, SITE, Sql, Val, named, statements};
+use db::{Conn, Row, SITE, Sql, Val, named, statements, text_index};
 use site_rows::post;
 use types::{Amount, Result, Timestamp};
 
@@ -162,7 +162,7 @@ static INSERT_BATCH: LazyLock<String> = LazyLock::new(|| bulk::text(order_insert
 /// [`replace_items`] does. Returns the id.
 pub fn insert(conn: &mut dyn Conn, order: &Order) -> Result<i64> {
     let order_id = take_id(conn)?;
-    write(conn, &ORDER_INSERT, &order.row, order_id)?;
+    add(conn, &order.row, order_id)?;
     item::insert(conn, &[(order_id, &order.items)])?;
     Ok(order_id)
 }
@@ -176,7 +176,7 @@ pub fn take_id(conn: &mut dyn Conn) -> Result<i64> {
 /// [`take_item_ids`].
 pub fn insert_numbered(conn: &mut dyn Conn, order: &Order) -> Result<()> {
     let order_id = order.row.order_id;
-    write(conn, &ORDER_INSERT, &order.row, order_id)?;
+    add(conn, &order.row, order_id)?;
     item::insert_numbered(conn, order_id, &order.items)
 }
 
@@ -184,7 +184,7 @@ pub fn insert_numbered(conn: &mut dyn Conn, order: &Order) -> Result<()> {
 pub fn insert_with_id(conn: &mut dyn Conn, order: &Order) -> Result<()> {
     let order_id = order.row.order_id;
     post::reserve_id(conn, order_id)?;
-    write(conn, &ORDER_INSERT, &order.row, order_id)?;
+    add(conn, &order.row, order_id)?;
     item::insert(conn, &[(order_id, &order.items)])
 }
 
@@ -201,6 +201,7 @@ pub fn insert_many(conn: &mut dyn Conn, orders: &[Order]) -> Result<Vec<i64>> {
         let rows: Vec<_> = pairs.map(|((id, order), own)| order.row.params(*id, own)).collect();
         bulk::insert(conn, (&ORDER_INSERT, &INSERT_BATCH), &rows)?;
     }
+    text_index::note(conn, &TEXT_INDEX, &order_ids)?;
     let items: Vec<_> =
         numbered.into_iter().map(|(id, order)| (id, order.items.as_slice())).collect();
     item::insert(conn, &items)?;
@@ -214,6 +215,7 @@ pub fn next_ids(conn: &mut dyn Conn) -> Result<(i64, i64)> {
 
 /// Changes the order but not its lines. Returns whether there is such an order.
 pub fn update(conn: &mut dyn Conn, order: &OrderRow) -> Result<bool> {
+    text_index::note_change(conn, &TEXT_INDEX, order.order_id, &fold(&order.search))?;
     write(conn, &ORDER_UPDATE, order, order.order_id)
 }
 
@@ -221,6 +223,7 @@ pub fn update(conn: &mut dyn Conn, order: &OrderRow) -> Result<bool> {
 /// was one.
 pub fn delete(conn: &mut dyn Conn, order_id: i64) -> Result<bool> {
     item::delete_of(conn, order_id)?;
+    text_index::note(conn, &TEXT_INDEX, &[order_id])?;
     Ok(conn.execute(&ORDER_DELETE, &[SITE.into(), order_id.into()])? == 1)
 }
 
@@ -313,6 +316,11 @@ fn assigned(
         next += i64::from(*id == 0);
     }
     Ok(ids)
+}
+
+fn add(conn: &mut dyn Conn, order: &OrderRow, order_id: i64) -> Result<()> {
+    text_index::note(conn, &TEXT_INDEX, &[order_id])?;
+    write(conn, &ORDER_INSERT, order, order_id).map(drop)
 }
 
 fn write(conn: &mut dyn Conn, sql: &Sql, order: &OrderRow, order_id: i64) -> Result<bool> {

@@ -10,7 +10,7 @@ use super::format::Cell;
 use super::read::{Part, Reader};
 use super::{FileSink, Summary};
 use crate::migrate::{self, Migrations, Table};
-use crate::{Conn, Database, Engine, Val, counter, fact, outbox};
+use crate::{Conn, Database, Engine, Val, counter, fact, outbox, text_index};
 
 /// How far a restore moves every counter of ids ahead. Ids given between the backup and the
 /// restore are in somebody's books and must not be given to something else; so many are not given
@@ -55,6 +55,7 @@ pub fn restore(
         if restored != checked {
             return Err(Error::conflict("the backup changed while it was read"));
         }
+        text_index::note_all(conn, migrations)?;
         settle(conn, &tables)?;
         Ok(restored)
     })

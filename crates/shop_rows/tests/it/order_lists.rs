@@ -163,10 +163,18 @@ fn searches_find_the_same_with_an_index(database: &TestDatabase) {
             row = order::get(conn, 6)?.unwrap();
             row.status = String::from("failed");
             order::update(conn, &row)?;
-            order::delete(conn, 4).map(drop)
+            order::delete(conn, 4)?;
+            let row = OrderRow { search: String::from("Grace Pier"), ..order_row() };
+            let mut order = Order { row, items: Vec::new() };
+            order::insert(conn, &order)?;
+            order.row.order_id = 90;
+            order::insert_with_id(conn, &order)?;
+            order.row.order_id = order::take_id(conn)?;
+            order::insert_numbered(conn, &order)
         })
         .unwrap();
     for _ in 0..2 {
+        assert_eq!(search("pier"), [7, 90, 91]);
         assert_eq!(search("zoë"), [6]);
         assert_eq!(search("lake"), [1]);
         assert_eq!(search("berg"), Vec::<i64>::new());
