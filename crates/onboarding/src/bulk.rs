@@ -22,6 +22,7 @@ use std::time::Duration;
 use types::{IsoId, Result, Timestamp};
 
 use crate::Platform;
+use crate::event_kinds;
 use crate::id_source::random_text;
 use crate::rows::bulk_upload::{self, BulkStatus, BulkUploadRow};
 pub use endpoints::{BulkCancel, BulkCreate, BulkGet, BulkList, BulkResults};
@@ -108,9 +109,9 @@ fn close(
     }
     let Some(upload) = bulk_upload::get(conn, iso_id, bulk_id)? else { return Ok(()) };
     let kind = match status {
-        BulkStatus::Cancelled => "bulk.cancelled",
-        BulkStatus::Failed => "bulk.failed",
-        BulkStatus::Done | BulkStatus::Queued | BulkStatus::Running => "bulk.done",
+        BulkStatus::Cancelled => event_kinds::BULK_CANCELLED,
+        BulkStatus::Failed => event_kinds::BULK_FAILED,
+        BulkStatus::Done | BulkStatus::Queued | BulkStatus::Running => event_kinds::BULK_DONE,
     };
     let data = json!({
         "object": "bulk", "id": bulk_id, "status": status.as_str(), "rows": upload.rows,

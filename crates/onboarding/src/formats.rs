@@ -6,7 +6,7 @@ use types::{AddressRange, Timestamp, reference};
 use url::Url;
 
 use crate::device_models;
-use crate::event_kinds::Kinds;
+use crate::event_kinds::{self, Kinds};
 use crate::{Code, text};
 
 pub(crate) const FORMATS: Formats = Formats(&[
@@ -38,7 +38,7 @@ pub(crate) const FORMATS: Formats = Formats(&[
         name: "event-pattern",
         expected: "a kind of events such as merchant.created or merchant.*",
         pattern: None,
-        parse: |value| allowed(Kinds::parse([value]).is_some()),
+        parse: event_pattern,
     },
     Format {
         name: "address-range",
@@ -166,6 +166,17 @@ fn is_webhook_url(value: &str) -> bool {
 
 fn allowed(is_allowed: bool) -> Parsed {
     if is_allowed { Parsed::Fine } else { Parsed::Refused }
+}
+
+fn event_pattern(value: &str) -> Parsed {
+    if Kinds::parse([value]).is_none() {
+        return Parsed::Refused;
+    }
+    let allowed = event_kinds::choices();
+    if allowed.iter().any(|choice| choice == value) {
+        return Parsed::Fine;
+    }
+    Parsed::IssueKind(IssueKind::Value { allowed })
 }
 
 fn zip(value: &str) -> Parsed {

@@ -11,6 +11,8 @@ use std::fmt::Write as _;
 
 pub use states::{IsoStatus, MerchantStatus, ProfileStatus, SaleStatus, StoreStatus, TpnStatus};
 
+use crate::event_kinds;
+
 /// One kind of object with all its states.
 #[derive(Debug)]
 pub struct Machine {
@@ -61,14 +63,14 @@ pub enum Effect {
 macro_rules! steps {
     ($states:ident: $(
         $action:literal $($routed:ident)?:
-            [$($from:ident),+] => $to:ident, $effect:ident, $event:literal;
+            [$($from:ident),+] => $to:ident, $effect:ident, $event:ident;
     )*) => {
         &[$(Step {
             action: $action,
             from: &[$($states::$from.name()),+],
             to: steps!(@to $states $to),
             effect: Effect::$effect,
-            event: $event,
+            event: event_kinds::$event,
             is_routed: steps!(@routed $($routed)?),
         },)*]
     };
@@ -83,13 +85,13 @@ pub static MERCHANT: Machine = Machine {
     object: "merchant",
     states: MerchantStatus::NAMES,
     steps: steps! { MerchantStatus:
-        "approve": [InReview] => Active, Nothing, "merchant.activated";
-        "ask": [InReview] => ActionRequired, Nothing, "merchant.action_required";
-        "complete": [ActionRequired] => InReview, Nothing, "merchant.updated";
-        "reject": [InReview, ActionRequired] => Rejected, Nothing, "merchant.rejected";
-        "suspend" routed: [Active] => Suspended, Nothing, "merchant.suspended";
-        "resume" routed: [Suspended] => Active, Nothing, "merchant.resumed";
-        "close" routed: [Active, Suspended] => Closed, CloseAllBelow, "merchant.closed";
+        "approve": [InReview] => Active, Nothing, MERCHANT_ACTIVATED;
+        "ask": [InReview] => ActionRequired, Nothing, MERCHANT_ACTION_REQUIRED;
+        "complete": [ActionRequired] => InReview, Nothing, MERCHANT_UPDATED;
+        "reject": [InReview, ActionRequired] => Rejected, Nothing, MERCHANT_REJECTED;
+        "suspend" routed: [Active] => Suspended, Nothing, MERCHANT_SUSPENDED;
+        "resume" routed: [Suspended] => Active, Nothing, MERCHANT_RESUMED;
+        "close" routed: [Active, Suspended] => Closed, CloseAllBelow, MERCHANT_CLOSED;
     },
 };
 
@@ -97,10 +99,10 @@ pub static STORE: Machine = Machine {
     object: "store",
     states: StoreStatus::NAMES,
     steps: steps! { StoreStatus:
-        "deactivate" routed: [Active] => Inactive, Nothing, "store.deactivated";
-        "activate" routed: [Inactive] => Active, Nothing, "store.activated";
-        "close" routed: [Inactive] => Closed, ReleaseTpns, "store.closed";
-        "close_with_merchant": [Active, Inactive] => Closed, Nothing, "store.closed";
+        "deactivate" routed: [Active] => Inactive, Nothing, STORE_DEACTIVATED;
+        "activate" routed: [Inactive] => Active, Nothing, STORE_ACTIVATED;
+        "close" routed: [Inactive] => Closed, ReleaseTpns, STORE_CLOSED;
+        "close_with_merchant": [Active, Inactive] => Closed, Nothing, STORE_CLOSED;
     },
 };
 
@@ -108,20 +110,20 @@ pub static TPN: Machine = Machine {
     object: "tpn",
     states: TpnStatus::NAMES,
     steps: steps! { TpnStatus:
-        "pair": [Provisioned, Reassigning] => Active, Nothing, "tpn.activated";
-        "pair": [Inactive, Attention] => same, Nothing, "tpn.updated";
-        "download": [Provisioned, Reassigning] => Active, Nothing, "tpn.activated";
-        "deactivate" routed: [Provisioned, Active] => Inactive, Nothing, "tpn.deactivated";
-        "activate" routed: [Inactive] => active_if_bound, Nothing, "tpn.activated";
-        "fail": [Provisioned, Active] => Attention, Nothing, "tpn.attention";
-        "recover": [Attention] => active_if_bound, Nothing, "tpn.activated";
-        "reassign" routed: [Active, Inactive] => Reassigning, Nothing, "tpn.reassigned";
+        "pair": [Provisioned, Reassigning] => Active, Nothing, TPN_ACTIVATED;
+        "pair": [Inactive, Attention] => same, Nothing, TPN_UPDATED;
+        "download": [Provisioned, Reassigning] => Active, Nothing, TPN_ACTIVATED;
+        "deactivate" routed: [Provisioned, Active] => Inactive, Nothing, TPN_DEACTIVATED;
+        "activate" routed: [Inactive] => active_if_bound, Nothing, TPN_ACTIVATED;
+        "fail": [Provisioned, Active] => Attention, Nothing, TPN_ATTENTION;
+        "recover": [Attention] => active_if_bound, Nothing, TPN_ACTIVATED;
+        "reassign" routed: [Active, Inactive] => Reassigning, Nothing, TPN_REASSIGNED;
         "release": [Provisioned, Active, Attention, Reassigning] => Inactive, Nothing,
-            "tpn.deactivated";
-        "release": [Inactive] => same, Nothing, "tpn.updated";
-        "swap" routed: [Provisioned, Inactive, Attention] => same, Unbind, "device.unbound";
+            TPN_DEACTIVATED;
+        "release": [Inactive] => same, Nothing, TPN_UPDATED;
+        "swap" routed: [Provisioned, Inactive, Attention] => same, Unbind, DEVICE_UNBOUND;
         "retire" routed: [Provisioned, Active, Inactive, Attention, Reassigning] => Retired, Retire,
-            "tpn.retired";
+            TPN_RETIRED;
     },
 };
 
@@ -130,11 +132,11 @@ pub static SALE: Machine = Machine {
     object: "sale",
     states: SaleStatus::NAMES,
     steps: steps! { SaleStatus:
-        "show": [Requested] => Shown, Nothing, "sale.shown";
-        "approve": [Requested, Shown] => Approved, Nothing, "sale.approved";
-        "decline": [Requested, Shown] => Declined, Nothing, "sale.declined";
-        "cancel" routed: [Requested, Shown] => Cancelled, Nothing, "sale.cancelled";
-        "expire": [Requested, Shown] => Expired, Nothing, "sale.expired";
+        "show": [Requested] => Shown, Nothing, SALE_SHOWN;
+        "approve": [Requested, Shown] => Approved, Nothing, SALE_APPROVED;
+        "decline": [Requested, Shown] => Declined, Nothing, SALE_DECLINED;
+        "cancel" routed: [Requested, Shown] => Cancelled, Nothing, SALE_CANCELLED;
+        "expire": [Requested, Shown] => Expired, Nothing, SALE_EXPIRED;
     },
 };
 
@@ -143,10 +145,10 @@ pub static ISO: Machine = Machine {
     object: "iso",
     states: IsoStatus::NAMES,
     steps: steps! { IsoStatus:
-        "approve" routed: [PendingApproval] => Active, Nothing, "iso.activated";
-        "reject" routed: [PendingApproval] => Rejected, Nothing, "iso.rejected";
-        "suspend" routed: [Active] => Suspended, Nothing, "iso.suspended";
-        "resume" routed: [Suspended] => Active, Nothing, "iso.resumed";
+        "approve" routed: [PendingApproval] => Active, Nothing, ISO_ACTIVATED;
+        "reject" routed: [PendingApproval] => Rejected, Nothing, ISO_REJECTED;
+        "suspend" routed: [Active] => Suspended, Nothing, ISO_SUSPENDED;
+        "resume" routed: [Suspended] => Active, Nothing, ISO_RESUMED;
     },
 };
 

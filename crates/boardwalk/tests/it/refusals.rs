@@ -78,7 +78,8 @@ impl Scenario {
             text(&answer.json().unwrap(), member)
         };
         // Nobody is there, and nobody would be asked.
-        let nowhere = serde_json::json!({ "url": "https://nowhere.example/", "events": ["never"] });
+        let nowhere =
+            serde_json::json!({ "url": "https://nowhere.example/", "events": ["key.expiring"] });
         let webhook_id = made("/v1/webhooks", nowhere, "webhookId");
         let test = format!("/v1/webhooks/{webhook_id}/test");
         let delivery_id = made(&test, serde_json::json!({}), "deliveryId");

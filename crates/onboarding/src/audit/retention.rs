@@ -13,6 +13,7 @@ use super::chain::seal_start;
 use super::endpoints::AuditView;
 use super::entry::{Entry, append};
 use crate::Platform;
+use crate::event_kinds;
 use crate::rows::audit;
 use crate::rows::audit::Head;
 use crate::rows::audit_keeping as retention;
@@ -131,7 +132,7 @@ fn head_event(head: &Head, now: Timestamp) -> Event {
     });
     Event {
         iso_id: Some(IsoId::new(&*head.iso_id)),
-        kind: "audit.head",
+        kind: event_kinds::AUDIT_HEAD,
         object_id: head.iso_id.clone(),
         payload: data.to_string(),
         created: now,

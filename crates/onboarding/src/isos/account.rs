@@ -16,6 +16,7 @@ use super::record::{Decision, IsoContact, IsoRecord};
 use crate::audit::Entry;
 use crate::change::{Basis, object_not_found, tagged};
 use crate::codes::refusal;
+use crate::event_kinds;
 use crate::fields::{AnswerStyle, LoginEmail, PhoneNumber, PlainName, StatusReason, Website};
 use crate::lifecycle::{self, IsoStatus};
 use crate::paging::{self, Page};
@@ -170,7 +171,7 @@ impl Endpoint<Cx> for IsoPatch {
             basis.check(record.account.version)?;
             let changed = self.apply(&mut record, &platform.vault)?;
             let entry = changed.iter().fold(entry.clone(), |e, field| e.changed_unseen(field));
-            record.store_change(conn, "iso.updated", &changed, entry, now)?;
+            record.store_change(conn, event_kinds::ISO_UPDATED, &changed, entry, now)?;
             Ok(IsoView::answer(record, &platform)?)
         })
         .await

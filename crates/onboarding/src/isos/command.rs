@@ -13,6 +13,7 @@ use super::record::{Decision, IsoRecord};
 use crate::audit::{self, Entry};
 use crate::change::Basis;
 use crate::dialect::ResponseStyle;
+use crate::event_kinds;
 use crate::id_source::random_text;
 use crate::perform::{errors_outside, refusal_error};
 use crate::rows::iso_account::{self, IsoAccount};
@@ -120,7 +121,7 @@ fn set_limits(
         Error::invalid(message).because(error)
     })?;
     record.account.limits = text;
-    record.store_change(conn, "iso.updated", &["limits"], entry, now)?;
+    record.store_change(conn, event_kinds::ISO_UPDATED, &["limits"], entry, now)?;
     Ok(own)
 }
 

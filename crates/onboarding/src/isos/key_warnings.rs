@@ -7,6 +7,7 @@ use types::{IsoId, Result, Timestamp};
 
 use super::emails::{self, MICROS_PER_DAY};
 use crate::Platform;
+use crate::event_kinds;
 use crate::keys::issue::is_live;
 use crate::rows::api_key::{self, ApiKeyRow};
 
@@ -116,7 +117,7 @@ fn expiring(row: &ApiKeyRow, days: i64, now: Timestamp) -> Event {
     });
     Event {
         iso_id: Some(row.iso_id.clone()),
-        kind: "key.expiring",
+        kind: event_kinds::KEY_EXPIRING,
         object_id: row.key_id.as_str().to_owned(),
         payload: data.to_string(),
         created: now,

@@ -28,6 +28,7 @@ use super::emails;
 use super::record::{IsoContact, IsoRecord};
 use crate::audit::{self, Entry};
 use crate::codes::refusal;
+use crate::event_kinds;
 use crate::fields::{LinkToken, LoginEmail, NewPassword, PhoneNumber, PlainName, Website};
 use crate::id_source::random_text;
 use crate::keys::issue::{KEY_LIFE_DEFAULT, NewKey, NewKeyRow};
@@ -340,7 +341,7 @@ impl NewIso {
         site_rows::iso::insert(conn, &self.record.row)?;
         iso_account::put(conn, &self.record.account, now)?;
         let user = create_user(conn, &self.user).map_err(account::error_of)?;
-        outbox::append(conn, &self.record.event("iso.registered", &[], now))?;
+        outbox::append(conn, &self.record.event(event_kinds::ISO_REGISTERED, &[], now))?;
         let entry = self.entry.clone().versions(None, Some(self.record.account.version));
         audit::append(conn, &entry.related(&format!("user:{}", user.user_id)))?;
         if let Some((row, _)) = &self.key {

@@ -14,6 +14,7 @@ use super::requirements::asked_for;
 use super::views::{MerchantView, StoreView};
 use crate::change::Viewed as _;
 use crate::codes::refusal;
+use crate::event_kinds;
 use crate::fields::{ExternalReference, Metadata};
 use crate::lifecycle::MerchantStatus;
 use crate::patch::{Edit, Patcher, edit_notes, patches, text_of};
@@ -90,7 +91,7 @@ impl MerchantPatch {
             let stored = take_step(conn, &before, after, &action)?;
             return Ok(stored.answer(conn, &patcher.caller)?);
         }
-        patcher.close(conn, &before, after, edit, "merchant.updated")
+        patcher.close(conn, &before, after, edit, event_kinds::MERCHANT_UPDATED)
     }
 }
 
@@ -159,6 +160,6 @@ impl StorePatch {
                 "This trading name is already in use.",
             ));
         }
-        patcher.close(conn, &before, after, edit, "store.updated")
+        patcher.close(conn, &before, after, edit, event_kinds::STORE_UPDATED)
     }
 }

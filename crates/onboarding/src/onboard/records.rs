@@ -13,6 +13,7 @@ use super::lookup::{self, References};
 use super::request::{OnboardMerchant, TpnDetails};
 use crate::audit::{self, Entry};
 use crate::change::{self, TpnRecord};
+use crate::event_kinds;
 use crate::fields::{DefaultLabel, TpnBin};
 use crate::id_source::FreshIds;
 use crate::lifecycle::schedule::{self, DueKind};
@@ -278,10 +279,11 @@ impl Builder<'_> {
         tpn: &TpnRow,
     ) -> Vec<Event> {
         let now = self.now();
-        let merchant = merchant.map(|row| change::event(row, "merchant.created", &[], now));
-        let store = store.map(|row| change::event(row, "store.created", &[], now));
+        let merchant =
+            merchant.map(|row| change::event(row, event_kinds::MERCHANT_CREATED, &[], now));
+        let store = store.map(|row| change::event(row, event_kinds::STORE_CREATED, &[], now));
         let record = TpnRecord { row: tpn.clone(), profiles: Vec::new() };
-        let tpn = change::event(&record, "tpn.created", &[], now);
+        let tpn = change::event(&record, event_kinds::TPN_CREATED, &[], now);
         merchant.into_iter().chain(store).chain([tpn]).collect()
     }
 

@@ -10,6 +10,7 @@ use types::Scope;
 
 use crate::Cx;
 use crate::audit;
+use crate::event_kinds;
 use crate::perform::perform;
 use crate::rows::reset::{self, Removed};
 use crate::rows::{caught_webhook, iso_account};
@@ -77,7 +78,7 @@ impl Endpoint<Cx> for SandboxReset {
                 conn,
                 &Event {
                     iso_id: Some(iso_id.clone()),
-                    kind: "sandbox.reset",
+                    kind: event_kinds::SANDBOX_RESET,
                     object_id: iso_id.as_str().to_owned(),
                     payload: data.to_string(),
                     created: now,

@@ -15,6 +15,7 @@ use super::views::effective_status;
 use crate::caller::DeviceCaller;
 use crate::change::{Action, Basis, Record as _, TpnRecord, announce, json_object, load};
 use crate::codes::refusal;
+use crate::event_kinds;
 use crate::fields::{SerialNumber, StatusReason, Word};
 use crate::id_source::random_text;
 use crate::lifecycle::{self, TpnStatus};
@@ -116,7 +117,7 @@ impl Endpoint<Cx> for PairingCodeCreate {
             let record: TpnRecord = load(conn, &iso_id, self.tpn.as_str())?;
             can_be_paired(conn, &record)?;
             device::pairing_put(conn, &row)?;
-            announce(conn, &record, "device.pairing_code_made", &action)?;
+            announce(conn, &record, event_kinds::DEVICE_PAIRING_CODE_MADE, &action)?;
             let (tpn, expires) = (row.tpn.clone(), row.expires.to_string());
             Ok(Answer::new(PairingCodeView { tpn, code: Some(code.clone()), expires }))
         })
@@ -238,7 +239,7 @@ pub(crate) async fn pair(
         device::pairing_delete(conn, &code.iso_id, &code.tpn)?;
         device::insert(conn, &row)?;
         let after = take_step(conn, &before, before.clone(), &action)?;
-        announce(conn, &after, "device.bound", &action)?;
+        announce(conn, &after, event_kinds::DEVICE_BOUND, &action)?;
         Ok(Answer::new(PairedView {
             tpn: code.tpn.clone(),
             device_id: device_id.clone(),

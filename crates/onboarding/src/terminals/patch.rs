@@ -11,6 +11,7 @@ use super::views::TpnView;
 use crate::change::{Record as _, TpnRecord};
 use crate::codes::refusal;
 use crate::device_models;
+use crate::event_kinds;
 use crate::fields::{
     DefaultLabel, DeviceManufacturer, DeviceModel, ExternalReference, Metadata, TemplateName,
     TpnOptional,
@@ -77,7 +78,7 @@ impl TpnPatch {
         let parameters = self.parameters.as_ref().map(Parameters::to_json);
         edit.optional("parameters", &mut after.parameters, parameters);
         edit_notes!(edit, self, after);
-        patcher.close(conn, &before, record, edit, "tpn.updated")
+        patcher.close(conn, &before, record, edit, event_kinds::TPN_UPDATED)
     }
 
     /// The template and version to give to the TPN, if one is named.

@@ -13,6 +13,7 @@ use crate::change::{
     Action, Basis, TpnRecord, Viewed as _, announce, load, object_not_found, record_change,
 };
 use crate::codes::refusal;
+use crate::event_kinds;
 use crate::fields::StatusReason;
 use crate::lifecycle::{ProfileStatus, TpnStatus};
 use crate::perform::{Outcome, perform, perform_once_shown};
@@ -137,7 +138,7 @@ fn settle(
         return take_step(conn, before, after, &action.then(step, &["tpnProcessor"]));
     }
     let action = action.then(action.name, &["tpnProcessor"]);
-    Ok(record_change(conn, before, after, "tpn.updated", &action)?)
+    Ok(record_change(conn, before, after, event_kinds::TPN_UPDATED, &action)?)
 }
 
 fn all_verified(record: &TpnRecord) -> bool {
@@ -235,7 +236,7 @@ impl Endpoint<Cx> for ProfileReveal {
                 serde_json::from_slice(plain.expose()).map_err(|error| {
                     Error::internal("stored credentials cannot be read").because(error)
                 })?;
-            announce(conn, &record, "tpn.credentials_revealed", &action)?;
+            announce(conn, &record, event_kinds::TPN_CREDENTIALS_REVEALED, &action)?;
             let (tpn, profile_id) = (self.tpn.clone(), self.profile_id.clone());
             Ok(Answer::new(CredentialsView { tpn, profile_id, credentials: Some(credentials) }))
         })

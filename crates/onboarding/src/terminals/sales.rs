@@ -14,6 +14,7 @@ use super::sale_orders::{REFUND, SALE, Shop, decimal};
 use super::views::effective_status;
 use crate::change::{Action, TpnRecord, announce, load};
 use crate::codes::refusal;
+use crate::event_kinds;
 use crate::fields::{StatusReason, Word};
 use crate::id_source::random_text;
 use crate::lifecycle::schedule::{self, DueKind};
@@ -170,7 +171,7 @@ fn request(
     sale::insert(conn, &row)?;
     let due = schedule::at(&row.iso_id, &row.sale_id, DueKind::ExpireSale, row.expires);
     due_work::put(conn, &due)?;
-    announce(conn, &row, "sale.requested", action)?;
+    announce(conn, &row, event_kinds::SALE_REQUESTED, action)?;
     Ok(Answer::new(row.into()))
 }
 

@@ -12,6 +12,7 @@ use types::{Error, IsoId, Result, Scope, TemplateId};
 use crate::audit::{self, Entry};
 use crate::change::{Basis, json_object, object_not_found, tagged};
 use crate::codes::refusal;
+use crate::event_kinds;
 use crate::fields::TemplateName;
 use crate::id_source::random_text;
 use crate::paging::{Page, page_default};
@@ -153,7 +154,7 @@ impl Endpoint<Cx> for TemplateCreate {
                 let message = "The ISO already has a template with this name.";
                 return Err(refusal("name", Code::AlreadyExists, message));
             }
-            announce(conn, &row, "template.created", &["parameters"], &entry)?;
+            announce(conn, &row, event_kinds::TEMPLATE_CREATED, &["parameters"], &entry)?;
             Ok(tagged(row.version, TemplateView::of(row.clone())?))
         })
         .await
@@ -197,7 +198,7 @@ impl Endpoint<Cx> for TemplatePatch {
                 row.version += 1;
                 row.updated = now;
                 template::update(conn, &row)?;
-                announce(conn, &row, "template.updated", &["parameters"], &entry)?;
+                announce(conn, &row, event_kinds::TEMPLATE_UPDATED, &["parameters"], &entry)?;
             }
             Ok(tagged(row.version, TemplateView::of(row)?))
         })
@@ -234,7 +235,7 @@ impl Endpoint<Cx> for TemplateRetire {
             row.retired = Some(now);
             row.updated = now;
             template::update(conn, &row)?;
-            announce(conn, &row, "template.retired", &["status"], &entry)?;
+            announce(conn, &row, event_kinds::TEMPLATE_RETIRED, &["status"], &entry)?;
             Ok(tagged(row.version, TemplateView::of(row)?))
         })
         .await
@@ -347,7 +348,7 @@ fn put_defaults(conn: &mut dyn Conn, row: &DefaultsRow) -> Outcome<Answer<Defaul
         conn,
         &Event {
             iso_id: Some(row.iso_id.clone()),
-            kind: "defaults.updated",
+            kind: event_kinds::DEFAULTS_UPDATED,
             object_id: row.iso_id.as_str().to_owned(),
             payload: payload.to_string(),
             created: row.updated,

@@ -13,6 +13,7 @@ use types::{Environment, IsoId, Result, Timestamp, Tpn};
 use super::take_step;
 use crate::Platform;
 use crate::change::{self, Action, Record as _, TpnRecord, record_change};
+use crate::event_kinds;
 use crate::lifecycle::ProfileStatus;
 use crate::lifecycle::schedule::DueKind;
 use crate::perform::{Outcome, errors_outside};
@@ -117,13 +118,14 @@ fn free_merchant_dba(conn: &mut dyn Conn, iso_id: &IsoId, id: &str, now: Timesta
     let merchant: MerchantRow = change::load(conn, iso_id, id)?;
     let dba_key = freed(&merchant.dba_key, id);
     let after = MerchantRow { dba_key, ..merchant.clone() };
-    record_change(conn, &merchant, after, "merchant.updated", &freeing(iso_id, now)).map(drop)
+    record_change(conn, &merchant, after, event_kinds::MERCHANT_UPDATED, &freeing(iso_id, now))
+        .map(drop)
 }
 
 fn free_store_dba(conn: &mut dyn Conn, iso_id: &IsoId, id: &str, now: Timestamp) -> Result<()> {
     let store: StoreRow = change::load(conn, iso_id, id)?;
     let after = StoreRow { dba_key: freed(&store.dba_key, id), ..store.clone() };
-    record_change(conn, &store, after, "store.updated", &freeing(iso_id, now)).map(drop)
+    record_change(conn, &store, after, event_kinds::STORE_UPDATED, &freeing(iso_id, now)).map(drop)
 }
 
 fn freeing(iso_id: &IsoId, now: Timestamp) -> Action {

@@ -16,6 +16,7 @@ use vault::WrappedKey;
 use super::{WebhookSettings, open_headers, signing_secrets};
 use crate::Platform;
 use crate::audit::{self, Entry};
+use crate::event_kinds;
 use crate::rows::webhook_endpoint::{self, EndpointStatus, WebhookEndpointRow};
 
 /// Bytes of an answer that are kept.
@@ -147,7 +148,7 @@ fn disabled_event(row: &WebhookEndpointRow) -> Event {
     });
     Event {
         iso_id: Some(row.iso_id.clone()),
-        kind: "endpoint.disabled",
+        kind: event_kinds::ENDPOINT_DISABLED,
         object_id: row.webhook_id.clone(),
         payload: data.to_string(),
         created: row.updated,

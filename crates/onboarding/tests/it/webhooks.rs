@@ -200,6 +200,14 @@ fn wrong_choices_are_told() {
         assert_eq!(with("url", json!(url)), ["invalid_format url"], "{url}");
     }
     assert_eq!(with("events", json!(["mer*"])), ["invalid_format events[0]"]);
+    for unknown in ["merchant.create", "order.created", "orders.*", "merchant.created.*"] {
+        let told = with("events", json!(["tpn.*", unknown]));
+        assert_eq!(told, ["invalid_value events[1]"], "{unknown}");
+    }
+    let id = create(&house, &["merchant.created"])["webhookId"].clone();
+    let change = json!({ "webhookId": id, "events": ["merchant.gone"] });
+    assert_eq!(refused(&house, "webhook_update", change), ["invalid_value events[0]"]);
+    done(&house, "webhook_delete", json!({ "webhookId": id }));
     assert_eq!(with("events", json!([])).len(), 1);
     let reserved = json!([{ "name": "Webhook-Signature", "value": "x" }]);
     assert_eq!(with("headers", reserved), ["invalid_value headers[0].name"]);
