@@ -3,12 +3,14 @@
 mod export;
 mod isos;
 mod plugin;
+mod remote;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum, value_parser};
+use clap::error::ErrorKind;
+use clap::{Args as ClapArgs, CommandFactory as _, Parser, Subcommand, ValueEnum, value_parser};
 use clap_complete::Shell;
 use commerce::demo::{ORDERS_DEFAULT, ORDERS_MAX, SEED_DEFAULT};
 use onboarding::keys::KeyLife;
@@ -17,6 +19,7 @@ use types::{Environment, Timestamp};
 pub(crate) use self::isos::{Audit, Decided, Iso, Key, Merchant, Reviewed, Template};
 
 pub(crate) use self::plugin::Plugin;
+pub(crate) use self::remote::{Listed, Listen, Listing, Profile, Webhook};
 pub(crate) use export::{Export, ExportReport, ReportFormat};
 
 /// Merchant onboarding and a shop with its REST interface, in one binary.
@@ -47,6 +50,15 @@ pub(crate) struct Common {
     /// Configuration file [default: boardwalk.toml in the data folder, if there is one]
     #[arg(long, global = true, help_heading = GLOBAL, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
+    /// URL of a server to work on over HTTP, with an API key, instead of a data folder
+    #[arg(long, global = true, help_heading = GLOBAL, value_name = "URL")]
+    pub(crate) server: Option<url::Url>,
+    /// API key for --server; `-` reads it from standard input [default: `$BOARDWALK_API_KEY`]
+    #[arg(long, global = true, help_heading = GLOBAL, value_name = "KEY")]
+    pub(crate) api_key: Option<String>,
+    /// Server and API key that `boardwalk profile set` saved
+    #[arg(long, global = true, help_heading = GLOBAL, value_name = "NAME")]
+    pub(crate) profile: Option<String>,
     /// Print one JSON object instead of text
     #[arg(long, global = true, help_heading = GLOBAL)]
     pub(crate) json: bool,
@@ -76,9 +88,23 @@ pub(crate) enum Command {
     /// Create and list templates of terminal parameters
     #[command(subcommand)]
     Template(Template),
-    /// Review merchants
+    /// List and review merchants
     #[command(subcommand)]
     Merchant(Merchant),
+    /// List stores of a server
+    #[command(subcommand)]
+    Store(Listed),
+    /// List TPNs of a server
+    #[command(subcommand)]
+    Tpn(Listed),
+    /// Manage webhooks on a server
+    #[command(subcommand)]
+    Webhook(Webhook),
+    /// Forward events of a server to a local address, signed like webhooks
+    Listen(Listen),
+    /// Save servers and their API keys under a name
+    #[command(subcommand)]
+    Profile(Profile),
     /// Manage the site's users and their credentials
     #[command(subcommand)]
     User(User),
@@ -315,9 +341,9 @@ pub(crate) struct ImportOrders {
 pub(crate) struct Onboard {
     /// File to onboard (.jsonl, .ndjson or .csv)
     pub(crate) file: PathBuf,
-    /// ISO of the merchants
+    /// ISO of the merchants; with --server that of the key
     #[arg(long, value_name = "ID")]
-    pub(crate) iso: String,
+    pub(crate) iso: Option<String>,
     /// File for the result of each row, as JSON Lines
     #[arg(long, value_name = "FILE")]
     pub(crate) results: Option<PathBuf>,
@@ -383,6 +409,14 @@ pub(crate) enum Config {
     },
 }
 
+/// The ISO that a command on a data folder names; with `--server`, the key tells.
+pub(crate) fn named_iso(iso: Option<String>) -> String {
+    iso.unwrap_or_else(|| {
+        let message = "the following required arguments were not provided:\n  --iso <ID>";
+        Args::command().error(ErrorKind::MissingRequiredArgument, message).exit()
+    })
+}
+
 fn address(text: &str) -> Result<SocketAddr, String> {
     text.parse().map_err(|_| String::from("expected an address and a port, such as 127.0.0.1:8080"))
 }
@@ -420,7 +454,6 @@ mod tests {
 
     #[test]
     fn the_command_line_is_consistent() {
-        use clap::CommandFactory as _;
         Args::command().debug_assert();
     }
 

@@ -11,19 +11,21 @@ mod mail;
 mod onboard;
 mod plugin;
 mod privacy;
+mod remote;
 mod serve;
 mod user;
 
 use clap::CommandFactory as _;
 use types::{Error, Result};
 
-use crate::args::{Args, Command, Config as ConfigCommand, Interface};
+use crate::args::{Args, Command, Common, Config as ConfigCommand, Interface};
 use crate::config::{self, Config, Settings};
 use crate::output::{self, Printer};
+use crate::remote::Remote;
 
 pub(crate) fn run(args: Args, printer: &Printer) -> Result<()> {
     let Args { common, command } = args;
-    match command {
+    let command = match command {
         Command::Completions { shell } => {
             let mut text = Vec::new();
             clap_complete::generate(shell, &mut Args::command(), "boardwalk", &mut text);
@@ -37,23 +39,21 @@ pub(crate) fn run(args: Args, printer: &Printer) -> Result<()> {
             });
         }
         Command::Openapi { interface } => {
-            let document = match interface {
-                Interface::Onboarding => onboarding::endpoints::openapi_document(),
-                Interface::Rest => {
-                    let Config { site: settings, admin, .. } = Config::load(&common)?;
-                    let admin = admin::Admin::new(&admin)?;
-                    let reports = server::Reports::default();
-                    let routes = server::routes(&settings.names, &reports, &admin);
-                    frame::openapi::document(&settings, routes)?
-                }
-            };
-            let text = serde_json::to_string_pretty(&document)
-                .map_err(|error| Error::internal("cannot serialize the document").because(error))?;
-            output::document(&text);
-            return Ok(());
+            return print_openapi(&common, interface);
         }
         Command::Plugin(command) => return plugin::plugin(command, printer),
-        _ => {}
+        Command::Profile(command) => {
+            return remote::profile(common.server.as_ref(), command, printer);
+        }
+        command => command,
+    };
+    if let Some(server) = Remote::chosen(&common)? {
+        return remote::run(&server, command, printer);
+    }
+    if remote::needs_server(&command) {
+        return Err(Error::invalid(
+            "this command needs a server: add --server URL and --api-key KEY, or --profile NAME",
+        ));
     }
     let config = Config::load(&common)?;
     match command {
@@ -76,8 +76,13 @@ pub(crate) fn run(args: Args, printer: &Printer) -> Result<()> {
         Command::Config(ConfigCommand::Print { commented }) => {
             print_config(&config, commented, printer)
         }
-        // These need no configuration and were carried out before.
+        // These need no configuration, or a server, and were carried out before.
         Command::Completions { .. }
+        | Command::Listen(_)
+        | Command::Profile(_)
+        | Command::Store(_)
+        | Command::Tpn(_)
+        | Command::Webhook(_)
         | Command::Man { .. }
         | Command::Openapi { .. }
         | Command::Plugin(_) => Ok(()),
@@ -94,5 +99,22 @@ fn print_config(config: &Config, commented: bool, printer: &Printer) -> Result<(
     let object = serde_json::to_value(&config)
         .map_err(|error| Error::internal("cannot print the configuration").because(error))?;
     printer.result(&object, text.trim_end());
+    Ok(())
+}
+
+fn print_openapi(common: &Common, interface: Interface) -> Result<()> {
+    let document = match interface {
+        Interface::Onboarding => onboarding::endpoints::openapi_document(),
+        Interface::Rest => {
+            let Config { site: settings, admin, .. } = Config::load(common)?;
+            let admin = admin::Admin::new(&admin)?;
+            let reports = server::Reports::default();
+            let routes = server::routes(&settings.names, &reports, &admin);
+            frame::openapi::document(&settings, routes)?
+        }
+    };
+    let text = serde_json::to_string_pretty(&document)
+        .map_err(|error| Error::internal("cannot serialize the document").because(error))?;
+    output::document(&text);
     Ok(())
 }

@@ -21,6 +21,8 @@ use crate::args::Common;
 const PREFIX: &str = "BOARDWALK_";
 /// The master key is a secret and no setting; it is read elsewhere.
 pub(crate) const MASTER_KEY_VARIABLE: &str = "BOARDWALK_MASTER_KEY";
+/// The key for a server elsewhere, for whoever does not want it in the list of processes.
+pub(crate) const API_KEY_VARIABLE: &str = "BOARDWALK_API_KEY";
 /// The data folder is where the file with the settings is, so it cannot be one of them.
 const DATA_VARIABLE: &str = "BOARDWALK_DATA";
 const FILE_NAME: &str = "boardwalk.toml";
@@ -128,7 +130,8 @@ impl Config {
     pub(crate) fn load(common: &Common) -> Result<Self> {
         let variables: Vec<(String, OsString)> = std::env::vars_os()
             .filter_map(|(name, value)| Some((name.into_string().ok()?, value)))
-            .filter(|(name, _)| name.starts_with(PREFIX) && name != MASTER_KEY_VARIABLE)
+            .filter(|(name, _)| name.starts_with(PREFIX))
+            .filter(|(name, _)| name != MASTER_KEY_VARIABLE && name != API_KEY_VARIABLE)
             .collect();
         let data = common
             .data

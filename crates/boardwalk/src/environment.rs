@@ -99,7 +99,7 @@ fn find_master_key(data: &Path) -> Result<Option<MasterKey>> {
     let path = key_file(data);
     match fs::read_to_string(&path) {
         Ok(text) => {
-            check_permissions(&path)?;
+            check_private(&path, "the master key")?;
             MasterKey::from_text(text.trim()).map(Some).map_err(|error| {
                 Error::invalid(format!("{} is not a master key", path.display())).because(error)
             })
@@ -112,13 +112,14 @@ fn find_master_key(data: &Path) -> Result<Option<MasterKey>> {
     }
 }
 
-fn check_permissions(path: &Path) -> Result<()> {
+/// Fails if others than its owner can do anything with a file.
+pub(crate) fn check_private(path: &Path, what: &str) -> Result<()> {
     let mode = fs::metadata(path).map_or(0, |metadata| metadata.permissions().mode());
     if mode.trailing_zeros() >= GROUP_AND_OTHERS_BITS {
         return Ok(());
     }
     Err(Error::invalid(format!(
-        "other users can read the master key {0}; run `chmod 600 {0}`",
+        "other users can read {what} {0}; run `chmod 600 {0}`",
         path.display()
     )))
 }

@@ -13,6 +13,7 @@ mod environment;
 mod logging;
 mod output;
 mod progress;
+mod remote;
 mod server_lock;
 mod service_manager;
 

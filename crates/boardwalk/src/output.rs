@@ -1,6 +1,6 @@
 //! Shows results: tables and sentences for people, one JSON object for scripts.
 
-use std::io::Write as _;
+use std::io::{IsTerminal as _, Write as _};
 
 use comfy_table::{ContentArrangement, LineStyle, Table, presets};
 use indicatif::{ProgressBar, ProgressStyle};
@@ -38,6 +38,30 @@ impl Printer {
         ProgressBar::new(total).with_style(style).with_message(what)
     }
 
+    /// An object: itself for scripts, a table of its fields for people.
+    pub(crate) fn record(&self, object: &Value) {
+        let mut fields = Vec::new();
+        flatten("", object, &mut fields);
+        if self.json {
+            return document(&object.to_string());
+        }
+        let rows = fields.into_iter().map(|(name, value)| (Value::Null, vec![name, value]));
+        self.list("fields", &["Field", "Value"], rows.collect());
+    }
+
+    /// A value in a table.
+    pub(crate) fn cell(value: Option<&Value>) -> String {
+        match value {
+            None | Some(Value::Null) => String::from("–"),
+            Some(Value::String(text)) => text.clone(),
+            Some(Value::Array(items)) => {
+                let items = items.iter().map(|item| Self::cell(Some(item)));
+                items.collect::<Vec<String>>().join(",")
+            }
+            Some(other) => other.to_string(),
+        }
+    }
+
     /// A list: an object with `name` for scripts, a table for people.
     pub(crate) fn list(&self, name: &str, headings: &[&str], rows: Vec<(Value, Vec<String>)>) {
         if self.json {
@@ -48,14 +72,32 @@ impl Printer {
             return document("No entries.");
         }
         let mut table = Table::new();
-        // One rule below the headings, and none between the rows.
-        table.load_style(presets::UTF8_HORIZONTAL_ONLY.row_separator(LineStyle::none()));
-        table.set_content_arrangement(ContentArrangement::Dynamic);
+        if std::io::stdout().is_terminal() {
+            // One rule below the headings, and none between the rows.
+            table.load_style(presets::UTF8_HORIZONTAL_ONLY.row_separator(LineStyle::none()));
+            table.set_content_arrangement(ContentArrangement::Dynamic);
+        } else {
+            // For `grep` and `awk`: a line is a row, and nothing is drawn.
+            table.load_style(presets::NOTHING);
+        }
         table.set_header(headings.iter().copied());
         for (_, cells) in rows {
             table.add_row(cells);
         }
         document(&table.to_string());
+    }
+}
+
+/// Members of members by their path, such as `contact.email`.
+fn flatten(path: &str, value: &Value, fields: &mut Vec<(String, String)>) {
+    match value {
+        Value::Object(members) if !members.is_empty() => {
+            for (name, member) in members {
+                let path = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
+                flatten(&path, member, fields);
+            }
+        }
+        value => fields.push((path.to_owned(), Printer::cell(Some(value)))),
     }
 }
 

@@ -8,7 +8,7 @@ use onboarding::dialect::ResponseStyle;
 use onboarding::keys::KeyLife;
 use types::{AddressRange, Scope};
 
-use super::{duration, key_life};
+use super::{Listing, duration, key_life};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Audit {
@@ -79,9 +79,9 @@ pub(crate) struct Decided {
 pub(crate) enum Key {
     /// Create an API key; it is shown only once
     Create {
-        /// ISO of the key
+        /// ISO of the key; with --server that of the calling key
         #[arg(long, value_name = "ID")]
-        iso: String,
+        iso: Option<String>,
         /// Name of the key
         #[arg(long, default_value = "API key")]
         name: String,
@@ -89,12 +89,17 @@ pub(crate) enum Key {
             long = "scope",
             value_name = "SCOPE",
             value_delimiter = ',',
-            help = format!("Scope of the key; repeatable [default: all]: {}", scopes())
+            help = format!(
+                "Scope of the key; repeatable [default: all, or with --server those of the \
+                 calling key]: {}",
+                scopes()
+            )
         )]
         scopes: Vec<Scope>,
-        /// Lifetime of the key, such as 365d or 12h; `never` is accepted only in the sandbox
-        #[arg(long, value_name = "DURATION", default_value = "365d", value_parser = key_life)]
-        expires: KeyLife,
+        /// Lifetime of the key, such as 90d or 12h; `never` is accepted only in the sandbox
+        /// [default: 365d, or with --server until the calling key expires]
+        #[arg(long, value_name = "DURATION", value_parser = key_life)]
+        expires: Option<KeyLife>,
         /// Allowed IP address or network; repeatable [default: all]
         #[arg(long = "ip", value_name = "RANGE", value_delimiter = ',')]
         ips: Vec<AddressRange>,
@@ -120,9 +125,9 @@ pub(crate) enum Key {
 pub(crate) enum Template {
     /// Create a template
     Create {
-        /// ISO of the template
+        /// ISO of the template; with --server that of the key
         #[arg(long, value_name = "ID")]
-        iso: String,
+        iso: Option<String>,
         /// Name: 5 to 30 letters and digits, unique within the ISO
         #[arg(long)]
         name: String,
@@ -141,6 +146,13 @@ pub(crate) enum Template {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Merchant {
+    /// List the merchants of a server
+    List(Listing),
+    /// Show a merchant of a server
+    Show {
+        /// Id, as shown by `merchant list`
+        id: String,
+    },
     /// Approve a merchant
     Approve(Reviewed),
     /// Permanently reject a merchant

@@ -1,18 +1,22 @@
 //! `boardwalk iso`, `key`, `template` and `merchant`.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use onboarding::Platform;
 use onboarding::isos::{Decision, IsoSummary};
-use onboarding::keys::NewKey;
+use onboarding::keys::{KeyLife, NewKey};
 use onboarding::merchants::Review;
 use serde_json::{Value, json};
 use types::{Error, IsoId, KeyId, MerchantId, Result, ScopeSet, Timestamp};
 
-use crate::args::{Common, Decided, Iso, Key, Merchant, Reviewed, Template};
+use crate::args::{Common, Decided, Iso, Key, Merchant, Reviewed, Template, named_iso};
 use crate::config::Config;
 use crate::environment;
 use crate::output::Printer;
+
+/// Of a key that is made without a word about it.
+const KEY_LIFE: Duration = Duration::from_hours(365 * 24);
 
 fn open(config: &Config, common: &Common) -> Result<Platform> {
     environment::open_existing(config, common.environment())
@@ -80,20 +84,23 @@ fn decide(
 }
 
 pub(crate) fn key(config: &Config, common: &Common, command: Key, out: &Printer) -> Result<()> {
-    let platform = open(config, common)?;
     match command {
         Key::Create { iso, name, scopes, expires, ips } => {
+            // A mistake in the command is told before data is looked for.
+            let iso_id = IsoId::new(named_iso(iso));
+            let expires = expires.unwrap_or(KeyLife::For(KEY_LIFE));
             let scopes = if scopes.is_empty() { ScopeSet::Full } else { ScopeSet::Only(scopes) };
-            let key = platform.key_create_for(&IsoId::new(iso), &name, scopes, expires, &ips)?;
+            let platform = open(config, common)?;
+            let key = platform.key_create_for(&iso_id, &name, scopes, expires, &ips)?;
             show_new_key(&key, out);
         }
-        Key::List => list_keys(&platform, out)?,
+        Key::List => list_keys(&open(config, common)?, out)?,
         Key::Rotate { key_id, overlap } => {
-            let key = platform.key_rotate(&KeyId::new(key_id), overlap)?;
+            let key = open(config, common)?.key_rotate(&KeyId::new(key_id), overlap)?;
             show_new_key(&key, out);
         }
         Key::Revoke { key_id } => {
-            platform.key_revoke(&KeyId::new(&*key_id))?;
+            open(config, common)?.key_revoke(&KeyId::new(&*key_id))?;
             let text = format!("Revoked {key_id}. Running servers reject it within a second.");
             out.result(&json!({ "keyId": key_id, "revoked": true }), &text);
         }
@@ -147,20 +154,22 @@ pub(crate) fn template(
     command: Template,
     out: &Printer,
 ) -> Result<()> {
-    let platform = open(config, common)?;
     match command {
         Template::Create { iso, name, file, offer } => {
+            let iso_id = IsoId::new(named_iso(iso));
+            let platform = open(config, common)?;
             let parameters = match (file, offer) {
                 (Some(path), _) => read_json(&path)?,
                 (None, Some(offer)) => offered_parameters(&platform, &offer)?,
                 (None, None) => json!({}),
             };
-            let id = platform.template_create(&IsoId::new(iso), &name, &parameters)?;
+            let id = platform.template_create(&iso_id, &name, &parameters)?;
             let text =
                 format!("Created the template {name}; assign it with tpnData.tpnAssignTemplate.");
             out.result(&json!({ "templateId": id, "name": name }), &text);
         }
         Template::Offers => {
+            let platform = open(config, common)?;
             let offers = platform.store.read_blocking(admin::plugins::templates)?;
             let rows = offers.into_iter().map(|(plugin, template)| {
                 let object = json!({
@@ -173,7 +182,7 @@ pub(crate) fn template(
             out.list("offers", &["Name", "Title", "Plugin"], rows.collect());
         }
         Template::List => {
-            let rows = platform.template_list()?.into_iter().map(|template| {
+            let rows = open(config, common)?.template_list()?.into_iter().map(|template| {
                 let object = json!({
                     "templateId": template.template_id, "isoId": template.iso_id,
                     "name": template.name, "version": template.version,
@@ -203,6 +212,8 @@ pub(crate) fn merchant(
         Merchant::Approve(reviewed) => (reviewed, Review::Approve),
         Merchant::Reject(reviewed) => (reviewed, Review::Reject),
         Merchant::Ask { reviewed, fields } => (reviewed, Review::Ask(fields)),
+        // Lists are read from a server, and were carried out before.
+        Merchant::List(_) | Merchant::Show { .. } => return Ok(()),
     };
     let Reviewed { iso, merchant_id, reason } = reviewed;
     let merchant_id = MerchantId::new(merchant_id);
@@ -222,7 +233,7 @@ fn offered_parameters(platform: &Platform, name: &str) -> Result<Value> {
     Ok(found.1.parameters)
 }
 
-fn read_json(path: &std::path::Path) -> Result<Value> {
+pub(super) fn read_json(path: &std::path::Path) -> Result<Value> {
     let text = std::fs::read_to_string(path).map_err(|error| {
         Error::invalid(format!("cannot read {}", path.display())).because(error)
     })?;

@@ -1,6 +1,7 @@
 //! `boardwalk onboard`: bulk onboarding of a file.
 
 use std::cell::RefCell;
+use std::fmt::Display;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::sync::Arc;
@@ -9,7 +10,7 @@ use onboarding::bulk::command::{self, RowFile};
 use serde_json::json;
 use types::{Error, IsoId, Result};
 
-use crate::args::{Common, Onboard};
+use crate::args::{Common, Onboard, named_iso};
 use crate::config::Config;
 use crate::environment;
 use crate::output::Printer;
@@ -21,6 +22,7 @@ pub(crate) fn onboard(
     args: &Onboard,
     out: &Printer,
 ) -> Result<()> {
+    let iso_id = IsoId::new(named_iso(args.iso.clone()));
     let platform = Arc::new(environment::open_existing(config, common.environment())?);
     let file = RowFile::open(&args.file)?;
     let mut results: Box<dyn Write> = match &args.results {
@@ -38,7 +40,6 @@ pub(crate) fn onboard(
     let bar = RefCell::new(Bar::new());
     let rows = u64::try_from(file.rows).unwrap_or(u64::MAX);
     let told = |done: u64| bar.borrow_mut().show("Onboarding", Unit::Records, done, rows);
-    let iso_id = IsoId::new(&*args.iso);
     let onboarded =
         command::onboard(&platform, &iso_id, &file, args.resume, results.as_mut(), &told);
     let totals = runtime.block_on(onboarded)?;
@@ -50,6 +51,11 @@ pub(crate) fn onboard(
     let object =
         json!({ "bulkId": bulk_id, "rows": rows, "succeeded": succeeded, "failed": failed });
     out.result(&object, &format!("Onboarded {succeeded} of {rows} rows as {bulk_id}."));
+    judge(args, rows, u64::try_from(failed).unwrap_or_default())
+}
+
+/// Rejected rows are a failure, and the results say why.
+pub(super) fn judge(args: &Onboard, rows: impl Display, failed: u64) -> Result<()> {
     if failed == 0 {
         return Ok(());
     }

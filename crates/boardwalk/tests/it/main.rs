@@ -46,6 +46,7 @@ mod recount;
 mod refusals;
 mod registration;
 mod rehearsals;
+mod remote;
 mod report_exports;
 mod report_freshness;
 mod report_imports;

@@ -10,7 +10,7 @@ use db::Conn;
 use types::{Error, IsoId, Result};
 
 use super::endpoints::RowView;
-use super::rows::{Format, Row, Rows};
+use super::rows::{FILES, Format, Row, Rows};
 use super::work::{self, Mode, RowContext};
 use super::{CHUNK_ROWS, OPERATOR, UploadRef, close, new_upload, upload_ref_of};
 use crate::rows::bulk_upload::{self, BulkStatus};
@@ -39,6 +39,12 @@ pub struct Totals {
 }
 
 impl RowFile {
+    /// What the interface calls the format.
+    pub fn media_type(&self) -> &'static str {
+        let kind = FILES.iter().find(|kind| kind.name == self.format.name());
+        kind.and_then(|kind| kind.media_types.first()).copied().unwrap_or_default()
+    }
+
     /// Reads the file once to know what is in it. Its name tells the format.
     pub fn open(path: &Path) -> Result<Self> {
         let extension = path.extension().and_then(|extension| extension.to_str());
