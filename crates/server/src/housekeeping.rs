@@ -21,6 +21,7 @@ const PAUSE: Duration = Duration::from_millis(200);
 const BATCH: i64 = 2_000;
 /// Texts of orders indexed in one transaction at most: some milliseconds.
 const TEXTS: usize = 250;
+const TEXTS_PAUSE: Duration = Duration::from_millis(5);
 /// How late may happen what is due at a time.
 const WORK_EVERY: Duration = Duration::from_secs(1);
 const PURGE_EVERY: Duration = Duration::from_hours(1);
@@ -51,7 +52,6 @@ pub(crate) async fn run(platform: Arc<Platform>, mut stop: watch::Receiver<bool>
         if worked.is_none_or(|at| at.elapsed() >= WORK_EVERY) {
             worked = Some(Instant::now());
             carry_out_due_work(&platform).await;
-            index_texts(&platform).await;
         }
         if purged.is_none_or(|at| at.elapsed() >= PURGE_EVERY) {
             purged = Some(Instant::now());
@@ -119,24 +119,29 @@ async fn carry_out_due_work(platform: &Platform) {
     }
 }
 
-/// A few at a time, so that requests get their turn in between.
-async fn index_texts(platform: &Platform) {
+/// Indexes texts that are due until it is told to stop: a few at a time, with a pause after each, so
+/// that a shop which was imported or upgraded goes on with everything else meanwhile.
+pub(crate) async fn index_texts(platform: Arc<Platform>, mut stop: watch::Receiver<bool>) {
     let index = order::TEXT_INDEX;
-    loop {
+    while !*stop.borrow() {
         let tended = async {
-            let is_due = platform.store.read(move |conn| text_index::is_due(conn, &index)).await?;
-            if !is_due {
+            if !platform.store.read(move |conn| text_index::is_due(conn, &index)).await? {
                 return Ok(false);
             }
             platform.store.write(move |conn| text_index::tend(conn, &index, TEXTS)).await
         };
-        match tended.await {
-            Ok(true) => {}
-            Ok(false) => return,
+        let pause = match tended.await {
+            Ok(true) => TEXTS_PAUSE,
+            Ok(false) => WORK_EVERY,
             Err(error) => {
                 let error: types::Error = error;
-                return tracing::warn!(error = error.report(), "texts wait to be indexed");
+                tracing::warn!(error = error.report(), "texts wait to be indexed");
+                WORK_EVERY
             }
+        };
+        tokio::select! {
+            () = tokio::time::sleep(pause) => {}
+            _ = stop.changed() => break,
         }
     }
 }

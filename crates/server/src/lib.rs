@@ -207,6 +207,7 @@ fn keep(
     keepers.spawn(housekeeping::run(Arc::clone(platform), drained.clone()));
     keepers.spawn(housekeeping::sweep_library(Arc::clone(site), drained.clone()));
     keepers.spawn(housekeeping::cancel_unpaid_orders(Arc::clone(site), drained.clone()));
+    keepers.spawn(housekeeping::index_texts(Arc::clone(platform), drained.clone()));
 }
 
 async fn bind(address: SocketAddr) -> Result<TcpListener> {
