@@ -162,3 +162,38 @@ fn check_staff(running: &Running, ada: &Browser<'_>, eve: &Browser<'_>) {
     ada.done("DELETE", &theirs, None);
     assert_ne!(ida.send("GET", "/v1/merchants", None).status, 200, "the session is over");
 }
+
+#[test]
+fn invitations_end_with_who_sent_them() {
+    let sink = Sink::start().unwrap();
+    let site = with_relay(Site::sqlite(), &sink);
+    let iso = site.iso("Pier Payments");
+    for login in ["ada", "bea"] {
+        let email = format!("{login}@pier.example");
+        user(&site, &["--login", login, "--email", &email, "--role", "iso_admin", "--iso", &iso]);
+    }
+    let running = site.serve();
+    let ada = Browser::sign_in(&running, "ada", PASSWORD).unwrap();
+    let bea = Browser::sign_in(&running, "bea", PASSWORD).unwrap();
+    let bea_id = bea.done("GET", "/wp-json/boardwalk/v1/me", None)["user"]["id"].clone();
+    let of_bea = format!("/v1/people/{bea_id}");
+    let link = |who: &Browser<'_>, number: usize| {
+        let email = format!("friend{number}@pier.example");
+        who.done("POST", "/v1/invitations", Some(&invited(&email, "iso_admin")));
+        token_for(&sink, number, &email).expect("a link")
+    };
+    let (by_ada, by_bea) = (link(&ada, 1), link(&bea, 2));
+    ada.done("PATCH", &of_bea, Some(&json!({ "role": "iso_staff" })));
+    assert_eq!(accept(&running, &by_bea, PASSWORD).status, 400, "who may invite nobody any more");
+    ada.done("PATCH", &of_bea, Some(&json!({ "role": "iso_admin" })));
+    let again = link(&bea, 3);
+    ada.done("DELETE", &of_bea, None);
+    assert_eq!(accept(&running, &again, PASSWORD).status, 400, "who is here no more");
+
+    site.json(&["iso", "suspend", &iso, "--reason", "unpaid"]);
+    let refused = accept(&running, &by_ada, PASSWORD);
+    assert_eq!(refused.status, 400, "{}", refused.text());
+    site.json(&["iso", "resume", &iso]);
+    let welcome = accept(&running, &by_ada, PASSWORD);
+    assert_eq!(welcome.status, 200, "{}", welcome.text());
+}

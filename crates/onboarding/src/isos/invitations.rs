@@ -415,14 +415,16 @@ impl Endpoint<Cx> for InvitationAccept {
             Ok(Some((row, record)))
         });
         // Passwords are hashed slowly: only for those who hold a link.
-        let Some((row, record)) = found.await? else { return Err(stale_link()) };
+        let is_open = |(_, record): &(IsoInvitation, IsoRecord)| record.account.is_active();
+        let Some((row, record)) = found.await?.filter(is_open) else { return Err(stale_link()) };
         let invited = Invited::open(&record.data_key(vault)?, &row)?;
         let password_hash = site.hasher().hash(self.password.into_secret()).await?;
         let chosen = self.name.map(PlainName::into_string);
         let user = new_user(&row, invited, chosen, password_hash, now)?;
         let entry = cx.entry_by_visitor(&row.iso_id, "invitation.accept");
         perform(cx, move |conn| {
-            let is_ours = iso_invitation::take(conn, &hash, now)?;
+            let is_open = IsoRecord::load(conn, &row.iso_id)?.account.is_active();
+            let is_ours = is_open && iso_invitation::take(conn, &hash, now)?;
             if !is_ours || user::find_by_email(conn, &user.email)?.is_some() {
                 return Err(stale_link());
             }

@@ -17,6 +17,7 @@ use crate::change::object_not_found;
 use crate::codes::refusal;
 use crate::fields::IsoRole;
 use crate::perform::{Outcome, perform};
+use crate::rows::iso_invitation;
 use crate::{Caller, Code, Cx};
 
 /// People that a list shows.
@@ -95,6 +96,11 @@ impl Endpoint<Cx> for MemberList {
     }
 }
 
+/// The user as the audit log calls them.
+fn actor(user_id: i64) -> String {
+    format!("user:{user_id}")
+}
+
 /// The user, if they are one of the ISO's people and somebody else than the caller.
 fn other(conn: &mut dyn Conn, caller: &Caller, iso_id: &IsoId, user_id: i64) -> Outcome<UserRow> {
     let is_theirs = |row: &UserRow| {
@@ -102,7 +108,7 @@ fn other(conn: &mut dyn Conn, caller: &Caller, iso_id: &IsoId, user_id: i64) -> 
         is_bound && row.roles.iter().all(|role| OF_ISO.contains(role))
     };
     let found = user::get(conn, user_id)?.filter(is_theirs).ok_or_else(object_not_found)?;
-    if caller.actor() == format!("user:{user_id}") {
+    if caller.actor() == actor(user_id) {
         let message = "Ask another administrator of the ISO to change your own account.";
         return Err(refusal("userId", Code::InvalidValue, message));
     }
@@ -110,6 +116,8 @@ fn other(conn: &mut dyn Conn, caller: &Caller, iso_id: &IsoId, user_id: i64) -> 
 }
 
 /// Change what somebody of the ISO may do. For administrators of the ISO.
+///
+/// Invitations that they have sent are withdrawn if they are no administrator any more.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct MemberUpdate {
@@ -141,6 +149,10 @@ impl Endpoint<Cx> for MemberUpdate {
             let before = row.roles.first().map(|role| role.name());
             row.roles = vec![role];
             user::update(conn, &row)?;
+            if role != Role::IsoAdmin {
+                // Who may invite nobody any more has invited nobody.
+                iso_invitation::delete_by(conn, caller.iso_id(), &actor(user_id))?;
+            }
             audit::append(conn, &entry.clone().changed("role", before, role.name()))?;
             Ok(MemberView::answer(row)?)
         })
@@ -148,7 +160,8 @@ impl Endpoint<Cx> for MemberUpdate {
     }
 }
 
-/// Remove somebody of the ISO: their sessions end at once. For administrators of the ISO.
+/// Remove somebody of the ISO: their sessions end at once, and invitations that they have sent are
+/// withdrawn. For administrators of the ISO.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct MemberRemove {
@@ -166,6 +179,7 @@ impl Endpoint<Cx> for MemberRemove {
         perform(cx, move |conn| {
             let row = other(conn, &caller, caller.iso_id(), user_id)?;
             session::delete_of_user(conn, user_id, None)?;
+            iso_invitation::delete_by(conn, caller.iso_id(), &actor(user_id))?;
             user::delete(conn, user_id)?;
             let role = row.roles.first().map(|role| role.name());
             audit::append(conn, &entry.clone().changed("role", role, ()))?;

@@ -38,6 +38,7 @@ statements! {
     INVITATION_DELETE = "DELETE FROM iso_invitations WHERE iso_id = $1 AND invitation_id = $2";
     INVITATION_DELETE_OF =
         "DELETE FROM iso_invitations WHERE email_index = $1 AND iso_id = $2";
+    INVITATION_DELETE_BY = "DELETE FROM iso_invitations WHERE iso_id = $1 AND invited_by = $2";
     INVITATION_PRUNE = "DELETE FROM iso_invitations WHERE expires_us <= $1";
 }
 
@@ -83,6 +84,11 @@ pub fn take(conn: &mut dyn Conn, token_hash: &[u8], now: Timestamp) -> Result<bo
 /// Returns whether there was one.
 pub fn delete(conn: &mut dyn Conn, iso_id: &IsoId, id: &str) -> Result<bool> {
     Ok(conn.execute(&INVITATION_DELETE, &[iso_id.into(), id.into()])? == 1)
+}
+
+/// Withdraws what somebody has invited to, and returns how many there were.
+pub fn delete_by(conn: &mut dyn Conn, iso_id: &IsoId, invited_by: &str) -> Result<u64> {
+    conn.execute(&INVITATION_DELETE_BY, &[iso_id.into(), invited_by.into()])
 }
 
 /// Forgets those that expired before then, and returns how many there were.
