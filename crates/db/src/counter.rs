@@ -65,7 +65,14 @@ pub fn take_of_period(conn: &mut dyn Conn, name: &str, period: i64, max: i64) ->
     Ok(true)
 }
 
-/// The same for one of those who are told apart by `key`, such as addresses that strangers make up.
+/// How many of the `max` a period has left.
+pub fn left_of_period(conn: &mut dyn Conn, name: &str, period: i64, max: i64) -> Result<i64> {
+    let first = period.saturating_mul(PERIOD_NUMBERS);
+    let taken = read(conn, name)?.saturating_sub(first).max(0);
+    Ok(max.saturating_sub(taken).max(0))
+}
+
+/// [`take_of_period`] for one of those who are told apart by `key`, such as addresses that strangers make up.
 /// **They share a fixed number of counters**, so that inventing keys does not fill the store; two
 /// that meet by chance share what there is.
 pub fn take_shared(

@@ -16,6 +16,7 @@ pub mod consumer_key;
 pub mod login;
 pub mod magic_link;
 pub mod nonce;
+pub mod notices;
 pub mod oauth;
 pub mod page_password;
 pub mod password_reset;

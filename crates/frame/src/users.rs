@@ -13,6 +13,7 @@ use site_rows::user::UserRow;
 pub use self::account::{BoundTo, NewUser, create_user};
 pub use self::removal::{keep_an_administrator, remove_user};
 
+use crate::auth::notices::{self, Notice};
 use crate::{Call, Via};
 
 /// Edges of the pictures, in pixels.
@@ -36,6 +37,16 @@ pub fn end_other_sessions(call: &mut Call<'_>, user: &UserRow) -> Result<(), Sto
     };
     site_rows::session::delete_of_user(call.conn()?, user.user_id, kept.as_deref())?;
     Ok(())
+}
+
+/// What was sent to the address of before lets nobody in any more, and its reader is told.
+pub fn leave_address(call: &mut Call<'_>, before: &UserRow) -> Result<(), Stop> {
+    end_other_sessions(call, before)?;
+    if call.visit.is_import {
+        return Ok(());
+    }
+    let (site, now) = (call.site, call.now());
+    Ok(notices::tell(call.conn()?, site, before, Notice::EmailChanged, now)?)
 }
 
 #[cfg(test)]

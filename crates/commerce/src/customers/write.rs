@@ -7,7 +7,7 @@ use contract::rest::{Refusal, Stop, clean, formats};
 use frame::Call;
 use frame::password;
 use frame::users::account::check_fields;
-use frame::users::{NewUser, create_user, end_other_sessions, names};
+use frame::users::{NewUser, create_user, end_other_sessions, leave_address, names};
 use site_rows::user;
 use types::Role;
 
@@ -135,6 +135,9 @@ pub(super) fn update(
     user::update(call.conn()?, &customer.user)?;
     if has_new_password {
         end_other_sessions(call, &customer.user)?;
+    }
+    if customer.user.email != before.user.email {
+        leave_address(call, &before.user)?;
     }
     save(call, &mut customer)?;
     Ok(customer)

@@ -9,7 +9,8 @@ use std::fmt::Write as _;
 use contract::rest::route::{CREATE, DELETE, READ, Route};
 use contract::rest::{Args, Refusal, Reply, Schema, Stop};
 use frame::action::{Action, read, write};
-use frame::auth::{second_factor, too_many_guesses};
+use frame::auth::second_factor::{self, Taken};
+use frame::auth::too_many_guesses;
 use frame::users::end_other_sessions;
 use frame::{Call, Names};
 use qrcodegen::{QrCode, QrCodeEcc};
@@ -118,9 +119,9 @@ fn attempt(call: &Call<'_>) -> Result<(), Stop> {
     call.site.attempt_code(call.user_id()).map_err(|wait| too_many_guesses(wait).into())
 }
 
-fn wrong_code() -> Stop {
+fn wrong_code() -> Refusal {
     let message = "The code is wrong or was already used; enter the next one.";
-    Refusal::new(400, "rest_invalid_code", message).into()
+    Refusal::new(400, "rest_invalid_code", message)
 }
 
 fn confirm(call: &mut Call<'_>) -> Result<Reply, Stop> {
@@ -141,8 +142,14 @@ fn disable(call: &mut Call<'_>) -> Result<Reply, Stop> {
     attempt(call)?;
     let (user_id, now, site) = (call.user_id(), call.now(), call.site);
     let code = call.params.text("code").unwrap_or_default().to_owned();
-    if !second_factor::take(call.conn()?, site.vault(), (user_id, &code), now)? {
-        return Err(wrong_code());
+    match second_factor::take(call.conn()?, site, (user_id, &code), now)? {
+        Taken::Right => {}
+        // Answered without an error, which would take back that it was counted.
+        Taken::Wrong => return Ok(Reply::from(&wrong_code())),
+        Taken::Refused => {
+            let message = "Too many wrong codes were entered today; enter a recovery code.";
+            return Err(Refusal::new(429, "too_many_attempts", message).into());
+        }
     }
     site.forgive_code(user_id);
     site_rows::second_factor::delete(call.conn()?, user_id)?;

@@ -1,10 +1,10 @@
 //! Making and changing users: the checks that need the store, then the change itself. A new
-//! password ends the sessions that the old one began.
+//! password ends the sessions that the old one began, and so does a new address.
 
 use contract::rest::{Refusal, Reply, Stop, clean};
 use frame::Call;
 use frame::users::account::{self, NewUser};
-use frame::users::{end_other_sessions, keep_an_administrator, names};
+use frame::users::{end_other_sessions, keep_an_administrator, leave_address, names};
 use serde_json::Value;
 use site_rows::user::UserRow;
 use types::{Capability, Role};
@@ -110,6 +110,9 @@ fn edit_user(call: &mut Call<'_>, before: UserRow) -> Result<Reply, Stop> {
     }
     if has_new_password {
         end_other_sessions(call, &user)?;
+    }
+    if user.email != before.email {
+        leave_address(call, &before)?;
     }
     let body = view::body(call, &user, "edit")?;
     Ok(linked(Reply::new(body), call, view::links(call, &user)))

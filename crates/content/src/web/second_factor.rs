@@ -16,6 +16,11 @@ const KIND: &str = "page:login";
 const SHOW: &str = "show-code";
 const WRONG_CODE: &str = "The code is wrong or was already used; enter the next one.";
 
+const STALE_STEP: &str = "It took too long, the code was already used, or too many were wrong.";
+const REFUSED_CODE: &str = "Too many wrong codes were entered today. Enter a recovery code, try \
+                            again tomorrow, or ask an administrator to reset two-factor \
+                            authentication.";
+
 impl PageRequest<'_> {
     pub(super) fn code_page(
         &self,
@@ -52,10 +57,11 @@ impl PageRequest<'_> {
                 tracing::info!(reason = "wrong second factor", "sign-in refused");
                 self.code_page((403, Some(WRONG_CODE)), step)
             }
+            CodeShown::Refused => self.code_page((429, Some(REFUSED_CODE)), step),
             CodeShown::Stale => {
                 let again =
                     Link { text: "Sign in", href: Address::new(Spelling::Neutral.sign_in()) };
-                let text = ("Sign in again", "It took too long, or the code was already used.");
+                let text = ("Sign in again", STALE_STEP);
                 Ok(self.error((KIND, 403), text, Some(again)))
             }
             CodeShown::Wait(wait) => {

@@ -2,6 +2,7 @@
 #![cfg(test)]
 
 mod abilities;
+mod account_guards;
 mod appearance;
 mod autosaves;
 mod comments;

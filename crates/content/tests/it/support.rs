@@ -1,6 +1,7 @@
 //! The sites that the tests ask: with content on them, and a few options of another guest.
 
 use contract::rest::Schema;
+use frame::Site;
 use frame::options::{Definition, Kind, Tables, setting};
 use types::Environment;
 
@@ -41,6 +42,11 @@ impl TestSite {
     /// A site beside other hosts.
     pub(crate) fn on_network(network: fn(&str) -> Option<Vec<u8>>) -> Self {
         Self::with(Plan { network, ..Plan::bare() })
+    }
+
+    /// A site with more on it.
+    pub(crate) fn furnished(furnish: fn(Site) -> Site) -> Self {
+        Self::with(Plan { furnish, ..Plan::bare() })
     }
 
     fn with(plan: Plan) -> Self {

@@ -13,15 +13,14 @@ use types::{Error, Result, Secret, Timestamp};
 use vault::Vault;
 
 use super::login::SignIn;
-use crate::mail::{self, Email, Sender};
-use crate::pages::{Address, Link};
-use crate::{Options, Request, Site, User};
+use super::notices::{self, Notice};
+use crate::mail;
+use crate::{Request, Site, User};
 
 /// The query parameter of the page that sets the password.
 pub const PARAMETER: &str = "key";
 /// The page that sets the password; the token goes behind it.
 const PATH: &str = "/login?action=rp&key=";
-const SIGN_IN_PATH: &str = "/login";
 const KIND: &str = "password_reset";
 const FRESH: &str = "pending";
 const USED: &str = "consumed";
@@ -80,7 +79,7 @@ impl Site {
             ];
             let path = format!("{PATH}{}", token.expose());
             let written = ("Reset your password", &paragraphs[..]);
-            write_to(conn, &site, &user.email, written, ("Choose a password", &path), now)
+            notices::write_to(conn, &site, &user.email, written, ("Choose a password", &path), now)
         };
         self.store().write(send).await
     }
@@ -130,19 +129,7 @@ impl Site {
             user.password_hash = Some(password_hash.clone());
             user::update(conn, &user)?;
             session::delete_of_user(conn, user.user_id, None)?;
-            if mail::is_on(&site) {
-                let paragraphs = [
-                    format!(
-                        "The password of {} was changed with a link from an e-mail.",
-                        user.login
-                    ),
-                    String::from(
-                        "All sessions were signed out. If it was not you, reset it again.",
-                    ),
-                ];
-                let written = ("Your password was changed", &paragraphs[..]);
-                write_to(conn, &site, &user.email, written, ("Sign in", SIGN_IN_PATH), now)?;
-            }
+            notices::tell(conn, &site, &user, Notice::PasswordReset, now)?;
             Ok(true)
         };
         self.store().write(set).await
@@ -180,25 +167,4 @@ fn find(conn: &mut dyn Conn, hash: &[u8], now: Timestamp) -> Result<Option<Login
 
 fn hash(vault: &Vault, token: &str) -> Vec<u8> {
     vault.site_hash(HASHING, token, "").to_vec()
-}
-
-fn write_to(
-    conn: &mut dyn Conn,
-    site: &Site,
-    to: &str,
-    (subject, paragraphs): (&str, &[String]),
-    (text, path): (&str, &str),
-    now: Timestamp,
-) -> Result<()> {
-    let options = Options::read(conn)?;
-    let home = site.address_for_emails(&options);
-    let address = format!("{home}{path}");
-    let sender = Sender { site_name: &options.text("blogname"), home: &home };
-    let link = Some(Link { text, href: Address::new(&address) });
-    let email = Email { to, subject, paragraphs, link };
-    match mail::enqueue(site, conn, sender, &email, now) {
-        // Who has no proper address gets no e-mail.
-        Err(error) if error.kind() == types::Kind::Invalid => Ok(()),
-        sent => sent.map(drop),
-    }
 }

@@ -2,15 +2,16 @@
 //! computes from a secret and the time (RFC 6238), and recovery codes for the day on which it is
 //! lost.
 //!
-//! **A code works once**, and so does a recovery code; guesses are slowed down by user. The secret
-//! is sealed, recovery codes are hashes. A factor counts once a code of it was shown, so that
-//! nobody locks themselves out.
+//! **A code works once**, and so does a recovery code; guesses are slowed down by user, and after
+//! too many in a day only recovery codes are good, which nobody guesses. The secret is sealed,
+//! recovery codes are hashes. A factor counts once a code of it was shown, so that nobody locks
+//! themselves out.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use data_encoding::BASE32_NOPAD;
-use db::Conn;
+use db::{Conn, counter};
 use serde::{Deserialize, Serialize};
 use site_rows::login_token::{self, LoginTokenRow};
 use site_rows::second_factor::{self as rows, SecondFactorRow};
@@ -18,6 +19,7 @@ use subtle::ConstantTimeEq as _;
 use types::{Error, Result, Secret, Timestamp};
 use vault::{Aad, Vault};
 
+use super::notices::{self, Notice};
 use super::oauth::hmac_sha1;
 use crate::Site;
 
@@ -40,6 +42,13 @@ const USED: &str = "consumed";
 /// How long somebody who knew the password may take to show a code.
 const PATIENCE: Duration = Duration::from_mins(10);
 
+/// Wrong codes before the password has to be shown again.
+const WRONG_PER_STEP_MAX: u32 = 5;
+/// Wrong codes of a factor in a day, at whichever door: there are a million codes, of which three
+/// are good at a time.
+const WRONG_PER_DAY_MAX: i64 = 20;
+const MICROS_PER_DAY: i64 = 24 * 60 * 60 * MICROS;
+
 /// What is remembered of somebody who has yet to show a code.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Waiting {
@@ -49,11 +58,44 @@ pub struct Waiting {
     pub keep: bool,
 }
 
+/// The same as it is stored.
+#[derive(Debug, Serialize, Deserialize)]
+struct Kept {
+    #[serde(flatten)]
+    waiting: Waiting,
+    /// Wrong codes until now.
+    #[serde(default)]
+    wrong: u32,
+}
+
+impl Kept {
+    fn read(row: &LoginTokenRow) -> Result<Self> {
+        serde_json::from_str(&row.detail)
+            .map_err(|error| Error::internal("a kept target cannot be read").because(error))
+    }
+
+    fn text(&self) -> Result<String> {
+        serde_json::to_string(self)
+            .map_err(|error| Error::internal("a target cannot be kept").because(error))
+    }
+}
+
+/// What a code is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Taken {
+    Right,
+    Wrong,
+    /// Not looked at: too many were wrong today.
+    Refused,
+}
+
 /// What came of showing a code.
 #[derive(Debug)]
 pub enum CodeShown {
     Welcome(i64, Waiting),
     Wrong,
+    /// Too many were wrong today; a recovery code is good still.
+    Refused,
     /// The password has to be shown again.
     Stale,
     Wait(Duration),
@@ -83,8 +125,7 @@ impl Site {
         let mut bytes = [0_u8; TOKEN_BYTES];
         vault::fill_random(&mut bytes)?;
         let token = data_encoding::BASE64URL_NOPAD.encode(&bytes);
-        let detail = serde_json::to_string(waiting)
-            .map_err(|error| Error::internal("a target cannot be kept").because(error))?;
+        let detail = Kept { waiting: waiting.clone(), wrong: 0 }.text()?;
         let row = LoginTokenRow {
             token_hash: token_hash(self.vault(), &token),
             kind: TOKEN_KIND.to_owned(),
@@ -108,27 +149,35 @@ impl Site {
         now: Timestamp,
     ) -> Result<CodeShown> {
         let hash = token_hash(self.vault(), token);
-        let found = self.store().read(move |conn| login_token::get(conn, &hash)).await?;
-        let is_open =
-            |row: &LoginTokenRow| row.kind == TOKEN_KIND && row.state == FRESH && row.expires > now;
-        let Some(row) = found.filter(is_open) else { return Ok(CodeShown::Stale) };
-        let damaged = |error| Error::internal("a kept target cannot be read").because(error);
-        let waiting: Waiting = serde_json::from_str(&row.detail).map_err(damaged)?;
-        let user_id = row.user_id;
+        let wanted = hash.clone();
+        let found = self.store().read(move |conn| open_step(conn, &wanted, now)).await?;
+        let Some(user_id) = found.map(|row| row.user_id) else { return Ok(CodeShown::Stale) };
         if let Err(wait) = self.attempt_code(user_id) {
             return Ok(CodeShown::Wait(wait));
         }
         let (site, code) = (Arc::clone(self), code.to_owned());
         let check = move |conn: &mut dyn Conn| {
-            if !take(conn, site.vault(), (user_id, &code), now)? {
-                return Ok(CodeShown::Wrong);
+            let Some(row) = open_step(conn, &hash, now)? else { return Ok(CodeShown::Stale) };
+            let mut kept = Kept::read(&row)?;
+            match take(conn, &site, (user_id, &code), now)? {
+                Taken::Refused => Ok(CodeShown::Refused),
+                Taken::Wrong => {
+                    kept.wrong = kept.wrong.saturating_add(1);
+                    let state = if kept.wrong < WRONG_PER_STEP_MAX { FRESH } else { USED };
+                    let after =
+                        LoginTokenRow { detail: kept.text()?, state: state.to_owned(), ..row };
+                    login_token::advance(conn, &after, FRESH)?;
+                    Ok(CodeShown::Wrong)
+                }
+                Taken::Right => {
+                    let used = LoginTokenRow { state: USED.to_owned(), ..row };
+                    Ok(if login_token::advance(conn, &used, FRESH)? {
+                        CodeShown::Welcome(user_id, kept.waiting)
+                    } else {
+                        CodeShown::Stale
+                    })
+                }
             }
-            let used = LoginTokenRow { state: USED.to_owned(), ..row.clone() };
-            Ok(if login_token::advance(conn, &used, FRESH)? {
-                CodeShown::Welcome(user_id, waiting.clone())
-            } else {
-                CodeShown::Stale
-            })
         };
         let shown = self.store().write(check).await?;
         if matches!(shown, CodeShown::Welcome(..)) {
@@ -136,6 +185,12 @@ impl Site {
         }
         Ok(shown)
     }
+}
+
+/// What somebody got who has yet to show a code, unless it was used or is over.
+fn open_step(conn: &mut dyn Conn, hash: &[u8], now: Timestamp) -> Result<Option<LoginTokenRow>> {
+    let found = login_token::get(conn, hash)?;
+    Ok(found.filter(|row| row.kind == TOKEN_KIND && row.state == FRESH && row.expires > now))
 }
 
 fn token_hash(vault: &Vault, token: &str) -> Vec<u8> {
@@ -185,19 +240,50 @@ pub fn confirm(
 }
 
 /// Whether this is a code of the user's factor or one of their recovery codes; either is used up.
+/// Wrong ones are counted: **the transaction has to be kept.**
 pub fn take(
     conn: &mut dyn Conn,
-    vault: &Vault,
+    site: &Site,
     (user_id, code): (i64, &str),
     now: Timestamp,
-) -> Result<bool> {
-    let Some(row) = rows::get(conn, user_id)?.filter(|row| row.confirmed.is_some()) else {
-        return Ok(false);
+) -> Result<Taken> {
+    let factor = rows::get(conn, user_id)?;
+    let Some((row, since)) = factor.and_then(|row| row.confirmed.map(|since| (row, since))) else {
+        return Ok(Taken::Wrong);
     };
-    if let Some(step) = matching_step(vault, &row, code, now)? {
-        return rows::use_step(conn, user_id, step);
+    // A factor that takes the place of this one begins anew.
+    let counted = format!("wrong codes {user_id} {}", since.as_micros());
+    let today = now.as_micros().div_euclid(MICROS_PER_DAY);
+    let is_left = counter::left_of_period(conn, &counted, today, WRONG_PER_DAY_MAX)? > 0;
+    if digits_of(code).is_some() {
+        if !is_left {
+            return Ok(Taken::Refused);
+        }
+        if let Some(step) = matching_step(site.vault(), &row, code, now)?
+            && rows::use_step(conn, user_id, step)?
+        {
+            return Ok(Taken::Right);
+        }
+    } else if rows::take_code(conn, user_id, &recovery_hash(site.vault(), user_id, code))? {
+        return Ok(Taken::Right);
     }
-    rows::take_code(conn, user_id, &recovery_hash(vault, user_id, code))
+    if !is_left {
+        return Ok(Taken::Wrong);
+    }
+    counter::take_of_period(conn, &counted, today, WRONG_PER_DAY_MAX)?;
+    if counter::left_of_period(conn, &counted, today, WRONG_PER_DAY_MAX)? == 0
+        && let Some(user) = site_rows::user::get(conn, user_id)?
+    {
+        notices::tell(conn, site, &user, Notice::CodesRefused, now)?;
+    }
+    Ok(Taken::Wrong)
+}
+
+/// The digits of what could be a code of an app.
+fn digits_of(given: &str) -> Option<String> {
+    let digits: String = given.chars().filter(|c| !c.is_whitespace()).collect();
+    let is_code = digits.len() == DIGITS && digits.bytes().all(|byte| byte.is_ascii_digit());
+    is_code.then_some(digits)
 }
 
 /// The newest step with this code that was not used yet.
@@ -207,10 +293,7 @@ fn matching_step(
     given: &str,
     now: Timestamp,
 ) -> Result<Option<i64>> {
-    let digits: String = given.chars().filter(|c| !c.is_whitespace()).collect();
-    if digits.len() != DIGITS || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
-        return Ok(None);
-    }
+    let Some(digits) = digits_of(given) else { return Ok(None) };
     let secret = vault.site_open(&aad(&row.user_id.to_string()), &row.sealed)?;
     let now = now.as_micros().div_euclid(MICROS * STEP_SECONDS);
     let is_it = |step: &i64| {

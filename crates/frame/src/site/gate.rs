@@ -54,7 +54,8 @@ impl Gate {
             sign_ins_by_account: by_name(),
             pages_by_address: Refusals::new(per_minute),
             pages_by_page: by_name(),
-            second_factors: Refusals::new(CODES_PER_MINUTE),
+            // Whoever knows the password makes its owner wait; the count of a day stops them.
+            second_factors: Refusals::new(CODES_PER_MINUTE).waiting_at_most(ACCOUNT_WAIT_MAX),
             accounts: store.watch(&ACCOUNT_TABLES),
             seen: CredentialCache::new(store.watch(&IDENTITY_TABLES)),
         }
