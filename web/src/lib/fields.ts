@@ -28,7 +28,14 @@ export interface Field {
   heading?: string;
   /** What a browser may fill in by itself. */
   autocomplete?:
-    'name' | 'organization' | 'email' | 'tel' | 'username' | 'new-password' | 'one-time-code';
+    | 'name'
+    | 'organization'
+    | 'email'
+    | 'tel'
+    | 'username'
+    | 'new-password'
+    | 'current-password'
+    | 'one-time-code';
 }
 
 export interface Rules {

@@ -72,6 +72,13 @@ describe('security of an account', () => {
           await open(page, '/account');
           const card = page.locator('#second-factor');
           await card.getByRole('button', { name: 'Turn on' }).click();
+          const question = page.getByRole('dialog');
+          await question.getByLabel('Current password').fill('not the password');
+          await question.getByRole('button', { name: 'Continue' }).click();
+          await question.getByText('The password is wrong').waitFor();
+          await isFitForEverybody(page, 'the question for the password');
+          await question.getByLabel('Current password').fill(PASSWORD);
+          await question.getByRole('button', { name: 'Continue' }).click();
           const secret = await card.locator('code').textContent();
           await isFitForEverybody(page, 'a second factor to scan');
           await card.locator('#factor-code').fill(code(secret, -1));

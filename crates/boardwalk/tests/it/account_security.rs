@@ -159,7 +159,8 @@ fn code_shown(
 
 #[test]
 fn a_second_factor_is_asked_for_at_every_door() {
-    let site = Site::sqlite();
+    let sink = Sink::start().unwrap();
+    let site = with_relay(Site::sqlite(), &sink);
     user(&site, "ada", "shop_manager");
     user(&site, "boss", "administrator");
     let running = site.serve();
@@ -168,7 +169,10 @@ fn a_second_factor_is_asked_for_at_every_door() {
     let other = Browser::sign_in(&running, "ada", PASSWORD).unwrap();
     let off = json!({ "enabled": false, "recovery_codes": 0 });
     assert_eq!(ada.done("GET", path, None), off);
-    let begun = ada.done("POST", path, Some(&json!({})));
+    let guessed = ada.send("POST", path, Some(&json!({ "password": OTHER })));
+    assert_eq!(guessed.status, 400, "who finds a browser open: {}", guessed.text());
+    assert_eq!(ada.send("POST", path, Some(&json!({}))).status, 400);
+    let begun = ada.done("POST", path, Some(&json!({ "password": PASSWORD })));
     let secret = text(&begun, "secret");
     assert!(text(&begun, "uri").starts_with("otpauth://totp/"), "{begun}");
     // It does not count yet.
@@ -212,6 +216,12 @@ fn a_second_factor_is_asked_for_at_every_door() {
     assert_eq!(boss.done("GET", &of(&ada_id), None)["enabled"], true);
     assert_eq!(boss.done("DELETE", &of(&ada_id), None), off);
     assert!(Browser::sign_in(&running, "ada", PASSWORD).is_some());
+    let told = sink.wait_for(2, PATIENCE).unwrap();
+    assert!(told.iter().all(|email| email.to == ["ada@pier.example"]));
+    for (email, what) in told.iter().zip(["turned on", "reset"]) {
+        let subject = format!("Two-factor authentication was {what}");
+        assert!(email.data.contains(&subject), "{subject}");
+    }
 }
 
 #[test]
@@ -221,7 +231,8 @@ fn who_guesses_codes_waits() {
     let running = site.serve();
     let path = "/wp-json/boardwalk/v1/me/second-factor";
     let ada = Browser::sign_in(&running, "ada", PASSWORD).unwrap();
-    let secret = text(&ada.done("POST", path, Some(&json!({}))), "secret");
+    let own = json!({ "password": PASSWORD });
+    let secret = text(&ada.done("POST", path, Some(&own)), "secret");
     ada.done("POST", &format!("{path}/confirm"), Some(&json!({ "code": code(&secret, -1) })));
     let statuses: Vec<u16> =
         (0..6).map(|_| code_shown(&running, &password_shown(&running), "not one").status).collect();

@@ -2,13 +2,16 @@
 //! turn it off for people who lost their phone.
 //!
 //! **A secret is shown once, while it does not count yet, and recovery codes once**, when it does.
-//! Turning it off takes a code: who finds a browser open cannot.
+//! Turning it on takes the password and turning it off a code: who finds a browser open can do
+//! neither. The owner gets an e-mail about either.
 
 use std::fmt::Write as _;
 
 use contract::rest::route::{CREATE, DELETE, READ, Route};
 use contract::rest::{Args, Refusal, Reply, Schema, Stop};
-use frame::action::{Action, read, write};
+use frame::action::{Action, Later, later, read, write};
+use frame::auth::login::SignIn;
+use frame::auth::notices::{self, Notice};
 use frame::auth::second_factor::{self, Taken};
 use frame::auth::too_many_guesses;
 use frame::users::end_other_sessions;
@@ -17,11 +20,11 @@ use qrcodegen::{QrCode, QrCodeEcc};
 use serde_json::json;
 use site_rows::second_factor::count_codes;
 use site_rows::user::UserRow;
-use types::{Capability, Error};
+use types::{Capability, Error, Secret};
 
 use super::sessions::in_session;
 use super::signed_in;
-use crate::users::existing;
+use crate::users::{self, existing};
 use crate::web::encoded;
 
 pub(super) fn routes(names: &Names) -> Vec<Route<Action>> {
@@ -29,13 +32,16 @@ pub(super) fn routes(names: &Names) -> Vec<Route<Action>> {
         let code = Schema::text().about("Code of the authenticator app, or a recovery code.");
         Args::new().arg("code", code.required())
     };
+    let password = Schema::text().about("Current password of the user.").required();
+    let password = Args::new().arg("password", password);
     let user = || Args::new().arg("id", Schema::integer().about("User ID."));
     vec![
         Route::at(&names.docs, "/me/second-factor")
             .on(READ, Args::new(), read(signed_in, show))
             .shows(state())
-            .on(CREATE, Args::new(), write(in_session, begin))
-            .shows(secret()),
+            .on(CREATE, password, later(in_session, begin))
+            .shows(secret())
+            .refuses_with(&[429]),
         Route::at(&names.docs, "/me/second-factor/confirm")
             .on(CREATE, code(), write(in_session, confirm))
             .shows(codes())
@@ -85,7 +91,23 @@ fn show(call: &mut Call<'_>) -> Result<Reply, Stop> {
     reply(call, user_id)
 }
 
-fn begin(call: &mut Call<'_>) -> Result<Reply, Stop> {
+async fn begin(later: Later) -> Result<Reply, Stop> {
+    let given = later.params.text("password").unwrap_or_default().to_owned();
+    let Some(user_id) = later.visit.identity.user.as_ref().map(|user| user.row.user_id) else {
+        return Err(users::not_logged_in().into());
+    };
+    let client = later.visit.client;
+    match later.site.confirm_password(client, user_id, Secret::new(given)).await? {
+        SignIn::Welcome(_) => later.attempt(begin_known).await,
+        SignIn::Wrong => {
+            let message = "The password is wrong.";
+            Err(Refusal::new(400, "rest_incorrect_password", message).into())
+        }
+        SignIn::Wait(wait) => Err(too_many_guesses(wait).into()),
+    }
+}
+
+fn begin_known(call: &mut Call<'_>) -> Result<Reply, Stop> {
     let (user_id, site) = (call.user_id(), call.site);
     let login = call.user().map(|user| user.row.login.clone()).unwrap_or_default();
     let Some(secret) = second_factor::begin(call.conn()?, site.vault(), user_id)? else {
@@ -135,6 +157,7 @@ fn confirm(call: &mut Call<'_>) -> Result<Reply, Stop> {
     // Whoever knew the password alone is signed out.
     let user = existing(call, user_id)?;
     end_other_sessions(call, &user)?;
+    notices::tell(call.conn()?, site, &user, Notice::SecondFactorOn, now)?;
     Ok(Reply::new(json!({ "recovery_codes": codes })))
 }
 
@@ -153,6 +176,8 @@ fn disable(call: &mut Call<'_>) -> Result<Reply, Stop> {
     }
     site.forgive_code(user_id);
     site_rows::second_factor::delete(call.conn()?, user_id)?;
+    let user = existing(call, user_id)?;
+    notices::tell(call.conn()?, site, &user, Notice::SecondFactorOff, now)?;
     reply(call, user_id)
 }
 
@@ -178,6 +203,9 @@ fn reset(call: &mut Call<'_>) -> Result<Reply, Stop> {
         let message = "Turn off your own two-factor authentication with a code.";
         return Err(Refusal::new(403, "rest_code_required", message).into());
     }
-    site_rows::second_factor::delete(call.conn()?, user.user_id)?;
+    if site_rows::second_factor::delete(call.conn()?, user.user_id)? {
+        let (site, now) = (call.site, call.now());
+        notices::tell(call.conn()?, site, &user, Notice::SecondFactorReset, now)?;
+    }
     reply(call, user.user_id)
 }

@@ -8,7 +8,7 @@ use db::Conn;
 use types::{Error, Secret, Timestamp};
 
 use super::{fold_account, magic_link};
-use crate::{Request, Site, User};
+use crate::{Client, Request, Site, User};
 
 /// What came of signing in.
 #[derive(Debug)]
@@ -52,6 +52,34 @@ impl Site {
             return Ok(SignIn::Welcome(Arc::new(User::new(user))));
         }
         Ok(SignIn::Wrong)
+    }
+
+    /// Checks the password of somebody who is signed in, before they change how that is done.
+    /// Guesses count as on the sign-in page.
+    pub async fn confirm_password(
+        &self,
+        client: Client,
+        user_id: i64,
+        given: Secret<String>,
+    ) -> Result<SignIn, Error> {
+        let found = self.store().read(move |conn| site_rows::user::get(conn, user_id)).await?;
+        let Some(user) = found else { return Ok(SignIn::Wrong) };
+        let (gate, account) = (self.gate(), fold_account(&user.login));
+        let now = Instant::now();
+        if client.throttled {
+            let by_address = gate.sign_ins_by_address.attempt(client.address, now);
+            let counted =
+                by_address.and_then(|()| gate.sign_ins_by_account.attempt(account.clone(), now));
+            if let Err(wait) = counted {
+                return Ok(SignIn::Wait(wait));
+            }
+        }
+        if !self.hasher().matches(given, user.password_hash.clone()).await? {
+            return Ok(SignIn::Wrong);
+        }
+        gate.sign_ins_by_address.forgive(&client.address);
+        gate.sign_ins_by_account.forgive(&account);
+        Ok(SignIn::Welcome(Arc::new(User::new(user))))
     }
 
     /// Checks the token of a link that was sent by e-mail. Only with `use_up` it works no more.

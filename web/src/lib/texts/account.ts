@@ -36,6 +36,10 @@ export const account = {
     explain:
       'Signing in takes your password and a code from an authenticator app on your phone. Application passwords are not affected.',
     begin: 'Turn on',
+    start: 'Turn on two-factor authentication',
+    starting: 'Enter your password to continue.',
+    password: 'Current password',
+    next: 'Continue',
     scan: 'Scan this with your authenticator app, then enter the code that it shows.',
     qr: 'QR code for your authenticator app',
     secret: 'Or enter this key:',
