@@ -273,6 +273,12 @@ pub(crate) enum User {
         #[arg(long)]
         login: String,
     },
+    /// Turn off two-factor authentication for a user who lost phone and recovery codes
+    ResetSecondFactor {
+        /// Login of the user
+        #[arg(long)]
+        login: String,
+    },
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

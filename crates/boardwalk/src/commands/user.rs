@@ -76,8 +76,28 @@ pub(crate) fn user(config: &Config, common: &Common, command: User, out: &Printe
             let text = format!("Changed the password of {login} and ended all their sessions.");
             out.result(&json!({ "userId": user_id }), &text);
         }
+        User::ResetSecondFactor { login } => {
+            let platform = environment::open_existing(config, common.environment())?;
+            let user_id = reset_second_factor(&platform, &login)?;
+            let text = format!(
+                "Turned off two-factor authentication for {login} and ended all their sessions."
+            );
+            out.result(&json!({ "userId": user_id }), &text);
+        }
     }
     Ok(())
+}
+
+fn reset_second_factor(platform: &Platform, login: &str) -> Result<i64> {
+    let user_id = find_user(platform, login)?.user_id;
+    let was_on = platform.store.write_blocking(move |conn| {
+        site_rows::session::delete_of_user(conn, user_id, None)?;
+        site_rows::second_factor::delete(conn, user_id)
+    })?;
+    if was_on {
+        return Ok(user_id);
+    }
+    Err(Error::not_found(format!("two-factor authentication is not on for {login}")))
 }
 
 fn make_consumer_key(

@@ -225,6 +225,34 @@ fn a_second_factor_is_asked_for_at_every_door() {
 }
 
 #[test]
+fn the_operator_lets_an_administrator_back_in() {
+    let sink = Sink::start().unwrap();
+    let site = with_relay(Site::sqlite(), &sink);
+    user(&site, "boss", "administrator");
+    let running = site.serve();
+    let path = "/wp-json/boardwalk/v1/me/second-factor";
+    let reset = ["user", "reset-second-factor", "--login", "boss"];
+    assert!(!site.run(&reset).status.success(), "there is none");
+    let boss = Browser::sign_in(&running, "boss", PASSWORD).unwrap();
+    let own = json!({ "password": PASSWORD });
+    let secret = text(&boss.done("POST", path, Some(&own)), "secret");
+    let made =
+        boss.done("POST", &format!("{path}/confirm"), Some(&json!({ "code": code(&secret, -1) })));
+    assert!(Browser::sign_in(&running, "boss", PASSWORD).is_none());
+    site.json(&reset);
+    assert_ne!(boss.send("GET", path, None).status, 200, "the session is over");
+    let boss = Browser::sign_in(&running, "boss", PASSWORD).unwrap();
+    assert_eq!(boss.done("GET", path, None)["enabled"], false, "{made}");
+
+    // Turned on again and off with a code, of which the owner hears, too.
+    let secret = text(&boss.done("POST", path, Some(&own)), "secret");
+    boss.done("POST", &format!("{path}/confirm"), Some(&json!({ "code": code(&secret, -1) })));
+    boss.done("POST", &format!("{path}/disable"), Some(&json!({ "code": code(&secret, 0) })));
+    let told = sink.wait_for(3, PATIENCE).unwrap();
+    assert!(told[2].data.contains("Two-factor authentication was turned off"));
+}
+
+#[test]
 fn who_guesses_codes_waits() {
     let site = Site::sqlite();
     user(&site, "ada", "shop_manager");
