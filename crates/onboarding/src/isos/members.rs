@@ -160,8 +160,9 @@ impl Endpoint<Cx> for MemberUpdate {
     }
 }
 
-/// Remove somebody of the ISO: their sessions end at once, and invitations that they have sent are
-/// withdrawn. For administrators of the ISO.
+/// Remove somebody of the ISO: their sessions end at once. For administrators of the ISO.
+///
+/// Invitations that they have sent are withdrawn.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct MemberRemove {
