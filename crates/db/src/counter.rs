@@ -72,9 +72,9 @@ pub fn left_of_period(conn: &mut dyn Conn, name: &str, period: i64, max: i64) ->
     Ok(max.saturating_sub(taken).max(0))
 }
 
-/// [`take_of_period`] for one of those who are told apart by `key`, such as addresses that strangers make up.
-/// **They share a fixed number of counters**, so that inventing keys does not fill the store; two
-/// that meet by chance share what there is.
+/// [`take_of_period`] for one of those who are told apart by `key`, such as addresses that
+/// strangers make up. **They share a fixed number of counters**, so that inventing keys does not
+/// fill the store; two that meet by chance share what there is.
 pub fn take_shared(
     conn: &mut dyn Conn,
     name: &str,
