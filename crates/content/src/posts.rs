@@ -45,6 +45,7 @@ pub(crate) use self::address::{is_publicly_viewable, permalink, term_link};
 pub use self::first_menu::begin;
 pub(crate) use self::list::{direction, page, words};
 pub(crate) use self::menu_items::menu_links;
+pub(crate) use self::permit::lock_of;
 pub use self::scheduled::{is_any_due, publish_due};
 
 use self::item::{Collection, ItemView, Terms};
@@ -126,11 +127,11 @@ fn read_one(collection: &Collection, call: &mut Call<'_>) -> Result<Reply, Stop>
     let row = permit::item_of(call, collection.kind, "id", permit::invalid_id)?;
     let terms = Terms::read(call, collection.kind, std::slice::from_ref(&row))?;
     let context = call.context();
-    let password = call.params.text("password").map(str::to_owned);
+    let is_open = permit::is_told(call, &row)?;
     let words = call.params.int("excerpt_length").filter(|words| *words > 0);
     let words = words.and_then(|words| usize::try_from(words).ok());
     let wanted = ItemView {
-        password: password.as_deref(),
+        is_open,
         excerpt_words: words.unwrap_or(render::EXCERPT_WORDS),
         ..ItemView::in_context(&context)
     };

@@ -90,8 +90,8 @@ fn list(call: &mut Call<'_>, base: &str) -> Result<Reply, Stop> {
     let items = rows.iter().filter_map(|row| {
         let product = products.get(&row.product_id);
         // What has a password is not talked about before those who do not know it.
-        let password = product.map_or("", |product| &product.details.plain.post_password);
-        call.site.is_open_to(call.visit, password).then(|| body(call, row, product))
+        let lock = product.map(ProductRecord::lock).unwrap_or_default();
+        call.site.is_open_to(call.visit, &lock).then(|| body(call, row, product))
     });
     let reply = crate::products::kept_apart(call, Reply::new(items.collect::<Vec<Value>>()));
     Ok(with_totals(reply, call, base, total))

@@ -2,6 +2,7 @@
 //! whoever made the plugin is a stranger.
 
 use db::Conn;
+use frame::auth::page_password::Lock;
 use frame::text::markdown;
 use frame::{Names, PageSource, PublicPage, Visit};
 use types::Result;
@@ -44,7 +45,7 @@ impl PageSource for PluginPages {
             title: page.title,
             summary: manifest.description,
             content,
-            password: String::new(),
+            lock: Lock::default(),
             author_id: 0,
             published: None,
         }))

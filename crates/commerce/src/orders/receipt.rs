@@ -7,6 +7,7 @@ use contract::rest::route::{CREATE, READ, Route};
 use contract::rest::{Args, Item, Refusal, Reply, Schema, Stop, Treatment};
 use db::Conn;
 use frame::action::{read, write};
+use frame::auth::page_password::Lock;
 use frame::dates;
 use frame::text::escaped;
 use frame::{Action, Call, Options, PageSource, PublicPage, Visit};
@@ -201,7 +202,7 @@ impl PageSource for ReceiptPages {
             title: format!("Receipt for order {}", escaped(&order.row.number)),
             summary: String::new(),
             content: content(visit, &order),
-            password: String::new(),
+            lock: Lock::default(),
             permalink: visit.page(&path(id, token)),
             rest_path: String::from("/"),
             author_id: 0,

@@ -52,20 +52,20 @@ impl PageSource for ProductPages {
 
 impl ProductPages {
     fn page(&self, visit: &Visit, product: &Product) -> PublicPage {
-        let (row, details) = (&product.row, &product.details);
-        let password = details.plain.post_password.clone();
+        let row = &product.row;
+        let lock = product.lock();
         let source = if row.short_description.is_empty() {
             &row.description
         } else {
             &row.short_description
         };
-        let plain = if password.is_empty() { render::plain_text(source) } else { String::new() };
+        let plain = if lock.is_set() { String::new() } else { render::plain_text(source) };
         let words: Vec<&str> = plain.split_whitespace().take(SUMMARY_WORDS).collect();
         PublicPage {
             title: row.name.clone(),
             summary: words.join(" "),
             content: content(visit, product),
-            password,
+            lock,
             permalink: address::of_row(visit, row),
             rest_path: format!("/{}/products/{}", self.namespace, row.product_id),
             author_id: row.author_id,

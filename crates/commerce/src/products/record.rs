@@ -2,6 +2,7 @@
 //! one JSON text because nothing filters or sorts by them.
 
 use db::Conn;
+use frame::auth::page_password::Lock;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use shop_rows::attribute;
@@ -148,6 +149,11 @@ impl Product {
             ..ProductRow::default()
         };
         Self { row, details: Details::default() }
+    }
+
+    /// What keeps its page from those who do not know its password.
+    pub fn lock(&self) -> Lock {
+        Lock::new("product", self.id(), &self.details.plain.post_password)
     }
 
     pub fn of_row(row: ProductRow) -> Result<Self> {

@@ -31,7 +31,7 @@ fn refused(code: &'static str, message: &'static str) -> Stop {
 
 /// Stores the review that the request brings, and returns whether it is shown already.
 pub fn leave(call: &mut Call<'_>, product: &ProductRecord) -> Result<bool, Stop> {
-    let is_seen = call.site.is_open_to(call.visit, &product.details.plain.post_password);
+    let is_seen = call.site.is_open_to(call.visit, &product.lock());
     if !is_seen || !takes_reviews(call.options(), product) {
         let message = "This product takes no reviews.";
         return Err(Refusal::new(403, "comment_closed", message).into());

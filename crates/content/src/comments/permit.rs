@@ -33,26 +33,31 @@ pub(super) fn comment_of(call: &mut Call<'_>) -> Result<CommentRow, Stop> {
 
 /// Whether the caller may read what comments are about. A password counts where one thing was
 /// asked about, so that nobody tries it on many; so does what was typed on the page itself.
-fn may_read_post(call: &Call<'_>, post: &PostRow) -> bool {
+fn may_read_post(call: &Call<'_>, post: &PostRow) -> Result<bool, Stop> {
     let identity = &call.visit.identity;
-    if !call.site.is_open_to(call.visit, &post.password) {
-        let one = call.params.ints("post").len() == 1 || call.params.int("id").is_some();
+    let lock = of_posts::lock_of(post);
+    if !call.site.is_open_to(call.visit, &lock) {
+        let one = call.params.ints("post").len() == 1 || call.params.path().contains_key("id");
         let password = call.params.text("password").filter(|text| one && !text.is_empty());
-        if !password.is_some_and(|password| of_posts::is_password(post, password)) {
-            return of_posts::may_edit(identity, post);
+        let is_right = match password {
+            Some(password) => call.opens(&lock, password)?,
+            None => false,
+        };
+        if !is_right {
+            return Ok(of_posts::may_edit(identity, post));
         }
     }
-    of_posts::may_read(identity, post)
+    Ok(of_posts::may_read(identity, post))
 }
 
-pub(super) fn may_read(call: &mut Call<'_>, row: &CommentRow) -> Result<bool> {
+pub(super) fn may_read(call: &mut Call<'_>, row: &CommentRow) -> Result<bool, Stop> {
     let post = match row.post_id {
         0 => None,
         id => records::get(call, id)?,
     };
     if let Some(post) = &post
         && row.status == APPROVED
-        && may_read_post(call, post)
+        && may_read_post(call, post)?
     {
         return Ok(true);
     }
@@ -86,7 +91,7 @@ pub(super) fn list(call: &mut Call<'_>) -> Result<(), Stop> {
             let message = "You are not allowed to view comments without a post.";
             call.need(MODERATE, "rest_cannot_read", message)?;
         } else if let Some(post) = records::get(call, id)?
-            && !may_read_post(call, &post)
+            && !may_read_post(call, &post)?
         {
             let message = "You are not allowed to view the post of this comment.";
             return Err(call.deny("rest_cannot_read_post", message).into());
@@ -130,7 +135,7 @@ pub(super) fn read(call: &mut Call<'_>) -> Result<(), Stop> {
         return Err(call.deny("rest_cannot_read", message).into());
     }
     if let Some(post) = records::get(call, row.post_id)?
-        && !may_read_post(call, &post)
+        && !may_read_post(call, &post)?
     {
         let message = "You are not allowed to view the post of this comment.";
         return Err(call.deny("rest_cannot_read_post", message).into());
@@ -166,7 +171,7 @@ pub(super) fn takes_comments(call: &mut Call<'_>) -> Result<(), Stop> {
         let message = "You are not allowed to comment on this post.";
         return Err(Refusal::new(403, code, message).into());
     }
-    if !may_read_post(call, &post) {
+    if !may_read_post(call, &post)? {
         let message = "You are not allowed to view the post of this comment.";
         return Err(call.deny("rest_cannot_read_post", message).into());
     }

@@ -1,6 +1,7 @@
 //! Who may read, make, change and delete content: by capability, author and status.
 
 use contract::rest::{Refusal, Stop};
+use frame::auth::page_password::Lock;
 use frame::{Call, Identity};
 use site_rows::post::PostRow;
 use types::Capability;
@@ -105,17 +106,26 @@ pub(crate) fn read(call: &mut Call<'_>, kind: &Kind) -> Result<(), Stop> {
         let message = "You are not allowed to edit this item.";
         return Err(call.deny("rest_forbidden_context", message).into());
     }
-    let password = call.params.text("password").filter(|text| !text.is_empty());
-    if password.is_some_and(|password| !is_password(&row, password)) {
+    let is_typed = call.params.text("password").is_some_and(|text| !text.is_empty());
+    if is_typed && !is_told(call, &row)? {
         let message = "Incorrect password.";
         return Err(Refusal::new(403, "rest_post_incorrect_password", message).into());
     }
     if may_read(identity, &row) { Ok(()) } else { Err(call.forbidden().into()) }
 }
 
-/// Compares without telling by the time it takes how much of a guess is right.
-pub(crate) fn is_password(row: &PostRow, password: &str) -> bool {
-    bool::from(subtle::ConstantTimeEq::ct_eq(row.password.as_bytes(), password.as_bytes()))
+/// Whether the caller brings the item's password. What has none is not guessed at.
+pub(crate) fn is_told(call: &Call<'_>, row: &PostRow) -> Result<bool, Stop> {
+    let lock = lock_of(row);
+    match call.params.text("password") {
+        Some(typed) if lock.is_set() && !typed.is_empty() => call.opens(&lock, typed),
+        _ => Ok(false),
+    }
+}
+
+/// What keeps the item's content from those who do not know its password.
+pub(crate) fn lock_of(row: &PostRow) -> Lock {
+    Lock::new("post", row.post_id, &row.password)
 }
 
 pub(crate) fn create(call: &mut Call<'_>, kind: &Kind) -> Result<(), Stop> {

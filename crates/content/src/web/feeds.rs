@@ -183,7 +183,7 @@ fn limit(visit: &Visit) -> i64 {
 }
 
 fn shown_title(row: &PostRow) -> String {
-    super::plain::shown_title(render::plain_text(&row.title), &row.password)
+    super::plain::shown_title(render::plain_text(&row.title), !row.password.is_empty())
 }
 
 fn posts_of(

@@ -11,8 +11,8 @@ pub fn plain(html: &str) -> String {
 }
 
 /// A title as pages and feeds show it: of what has a password it says so.
-pub fn shown_title(title: String, password: &str) -> String {
-    if password.is_empty() { title } else { format!("Protected: {title}") }
+pub fn shown_title(title: String, is_protected: bool) -> String {
+    if is_protected { format!("Protected: {title}") } else { title }
 }
 
 /// What a post is about. What a password protects is not told.

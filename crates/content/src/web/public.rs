@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use db::{Conn, filter};
+use frame::auth::page_password::Lock;
 use frame::pages::{Address, Date, Link, TrustedHtml};
 use frame::text::render;
 use frame::{Site, Visit};
@@ -37,7 +38,7 @@ pub(super) struct Piece {
     content: String,
     pub(super) permalink: String,
     /// What readers must know to see content and discussion; empty for what everybody sees.
-    pub(super) password: String,
+    pub(super) lock: Lock,
     /// Whether this reader does not know it: then there is nothing in both.
     is_locked: bool,
     /// The path by its number; empty for what has none.
@@ -183,7 +184,7 @@ impl PageRequest<'_> {
             commenter: &commenter,
         });
         let mut answer = self.open_page("page:post", Policy::Post, body);
-        if commenter != Commenter::default() || !piece.password.is_empty() {
+        if commenter != Commenter::default() || piece.lock.is_set() {
             headers::set(&mut answer.headers, "cache-control", headers::NO_STORE);
         }
         headers::link_json(&mut answer.headers, &piece.json);
@@ -275,7 +276,8 @@ fn read_piece(
     let Some(row) = found.filter(posts::is_publicly_viewable) else {
         return read_other(conn, site, visit, other);
     };
-    let is_locked = !site.is_open_to(visit, &row.password);
+    let lock = posts::lock_of(&row);
+    let is_locked = !site.is_open_to(visit, &lock);
     let (content, discussion) = if is_locked {
         // What has a password is not talked about before those who do not know it.
         (String::new(), Discussion::default())
@@ -285,7 +287,7 @@ fn read_piece(
     let base = if row.kind == PAGE { "pages" } else { "posts" };
     let json = format!("/{}/{base}/{}", site.settings().names.content, row.post_id);
     Ok(Some(Piece {
-        title: shown_title(plain(&row.title), &row.password),
+        title: shown_title(plain(&row.title), lock.is_set()),
         summary: summary(&row),
         content,
         is_locked,
@@ -295,7 +297,7 @@ fn read_piece(
         published: (row.kind == POST).then(|| row.date.to_string()),
         author: user::get(conn, row.author_id)?,
         discussion,
-        password: row.password,
+        lock,
     }))
 }
 
@@ -307,25 +309,25 @@ fn read_other(
     address: &str,
 ) -> Result<Option<Piece>> {
     let Some(page) = site.page_at(conn, visit, address)? else { return Ok(None) };
-    let is_locked = !site.is_open_to(visit, &page.password);
+    let is_locked = !site.is_open_to(visit, &page.lock);
     Ok(Some(Piece {
         is_locked,
         author: user::get(conn, page.author_id)?,
         json: visit.rest(&page.rest_path),
         shortlink: String::new(),
         published: page.published.map(|time| visit.options.local(time).to_string()),
-        title: shown_title(plain(&page.title), &page.password),
+        title: shown_title(plain(&page.title), page.lock.is_set()),
         summary: plain(&page.summary),
         content: if is_locked { String::new() } else { page.content },
         permalink: page.permalink,
-        password: page.password,
+        lock: page.lock,
         discussion: Discussion::default(),
     }))
 }
 
 fn entry(conn: &mut dyn Conn, visit: &Visit, row: &PostRow) -> Result<Entry> {
     Ok(Entry {
-        title: shown_title(plain(&row.title), &row.password),
+        title: shown_title(plain(&row.title), !row.password.is_empty()),
         link: posts::permalink(conn, visit, row)?,
         published: row.date.to_string(),
         summary: summary(row),

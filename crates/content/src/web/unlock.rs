@@ -45,11 +45,10 @@ impl PageRequest<'_> {
             return Ok(self.error((KIND, 404), (TITLE, message), None));
         };
         let target = self.visit.page(&target);
-        if piece.password.is_empty() {
+        if !piece.lock.is_set() {
             return Ok(WebAnswer::redirect(KIND, &target));
         }
-        let of_page = (&*piece.permalink, &*piece.password);
-        Ok(match self.site.unlock(self.request, of_page, fields.text("post_password")) {
+        Ok(match self.site.unlock(self.request, &piece.lock, fields.text("post_password")) {
             Unlocking::Open(cookie) => {
                 let mut answer = WebAnswer::redirect(KIND, &target);
                 answer.headers.push(("set-cookie", cookie));

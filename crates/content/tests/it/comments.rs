@@ -187,6 +187,41 @@ fn comments_on_what_has_a_password_need_it() {
     let opened = site.get(&format!("{of_post}&password=hatch"), NOBODY);
     assert_eq!(opened.each("id"), [made["id"].clone()]);
     assert_eq!(site.get(&at(COMMENTS, &made), NOBODY).status, 401);
+    let all = site.get(&format!("{COMMENTS}?id=1&password=hatch"), NOBODY);
+    assert_eq!(all.each("id"), Vec::<Value>::new(), "nobody tries a password on many");
+}
+
+#[test]
+fn who_guesses_the_password_of_a_post_waits() {
+    let site = TestSite::new();
+    let locked = post(&site, &json!({ "password": "hatch" }));
+    let made = make(&site, COMMENTS, ADMIN, &json!({ "post": locked, "content": "Inside" }));
+    let paths = [
+        format!("{POSTS}/{locked}?"),
+        format!("{COMMENTS}?post={locked}&"),
+        format!("{}?", at(COMMENTS, &made)),
+    ];
+    for path in &paths {
+        for _ in 0..3 {
+            let right = site.get(&format!("{path}password=hatch"), NOBODY);
+            assert_eq!(right.status, 200, "{path}");
+        }
+    }
+    // They are one gate; each request counts once.
+    for number in 0..100 {
+        let path = &paths[number % paths.len()];
+        let status = site.get(&format!("{path}password={number}"), NOBODY).status;
+        assert!(matches!(status, 401 | 403), "{number} {path}: {status}");
+    }
+    for path in &paths {
+        let late = site.get(&format!("{path}password=hatch"), NOBODY);
+        assert_eq!(late.refusal(), (429, "too_many_attempts"), "{path}");
+        assert!(late.header("retry-after").parse::<u64>().unwrap() > 0);
+        assert!(!late.json.to_string().contains("Inside"));
+    }
+    let deleted = site.ask("DELETE", &format!("{}password=hatch", paths[0]), NOBODY, &json!({}));
+    assert_eq!((deleted.status, deleted.header("allow")), (401, ""), "nor is a method told");
+    assert_eq!(site.get(&format!("{POSTS}/{locked}"), NOBODY).status, 200, "who shows none");
 }
 
 #[test]

@@ -1,16 +1,18 @@
 //! Pages that have a password of their own, which everybody who may read them is told.
 //!
 //! A browser keeps marks of the passwords that were typed into it, in one cookie. A mark is a keyed
-//! hash: **nobody but the site can make one, and only of a password that opens the page for which
-//! it was typed**. So whoever guesses must do so by the form, where guesses are counted.
+//! hash of the page and its password: **nobody but the site can make one, and it opens the page for
+//! which it was typed alone**. Otherwise an author could try guesses at another's page with marks of
+//! an own one. So whoever guesses must do so where guesses are counted: by the form, or by REST.
 
 use std::time::{Duration, Instant};
 
+use contract::rest::{Refusal, Stop};
 use data_encoding::BASE64URL_NOPAD;
 use subtle::ConstantTimeEq as _;
 
 use crate::cookies::{self, Life};
-use crate::{Request, Site, Visit};
+use crate::{Call, Client, Request, Site, Visit};
 
 /// How long a browser remembers what was typed.
 const LIFE: Duration = Duration::from_hours(10 * 24);
@@ -19,6 +21,30 @@ const MARK_BYTES: usize = 16;
 /// Passwords that a browser remembers; the oldest goes first.
 const MARKS_MAX: usize = 8;
 const SEPARATOR: char = '.';
+
+/// What may have a password of its own, known to nobody else by the same name.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Lock {
+    page: String,
+    password: String,
+}
+
+impl Lock {
+    /// Of the thing of this kind and number; the password is empty for what is open to everybody.
+    pub fn new(kind: &str, id: i64, password: &str) -> Self {
+        Self { page: format!("{kind} {id}"), password: password.to_owned() }
+    }
+
+    /// Whether there is a password at all.
+    pub fn is_set(&self) -> bool {
+        !self.password.is_empty()
+    }
+
+    /// Compares without telling by the time it takes how much of a guess is right.
+    fn fits(&self, typed: &str) -> bool {
+        self.is_set() && bool::from(self.password.as_bytes().ct_eq(typed.as_bytes()))
+    }
+}
 
 /// What came of a password.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,12 +56,12 @@ pub enum Unlocking {
 }
 
 impl Site {
-    /// Whether the visitor may see what has this password: there is none, or they were told.
-    pub fn is_open_to(&self, visit: &Visit, password: &str) -> bool {
-        if password.is_empty() {
+    /// Whether the visitor may see what has this lock: there is no password, or they were told.
+    pub fn is_open_to(&self, visit: &Visit, lock: &Lock) -> bool {
+        if !lock.is_set() {
             return true;
         }
-        let mark = self.mark_of(password);
+        let mark = self.mark_of(lock);
         let mut known = self.marks(&visit.headers);
         known.any(|known| known.as_bytes().ct_eq(mark.as_bytes()).into())
     }
@@ -46,30 +72,14 @@ impl Site {
         self.marks(&visit.headers).next().is_some()
     }
 
-    /// Checks what was typed for the page, known by its address, that has this password. The client
-    /// and the page are counted apart, as with sign-ins.
-    pub fn unlock(
-        &self,
-        request: &Request,
-        (page, password): (&str, &str),
-        typed: &str,
-    ) -> Unlocking {
-        let (gate, client, now) = (self.gate(), request.client, Instant::now());
-        if client.throttled {
-            let by_address = gate.pages_by_address.attempt(client.address, now);
-            let counted =
-                by_address.and_then(|()| gate.pages_by_page.attempt(page.to_owned(), now));
-            if let Err(wait) = counted {
-                return Unlocking::Wait(wait);
-            }
+    /// Checks what was typed for a page, and tells the browser's cookie if it is right.
+    pub fn unlock(&self, request: &Request, lock: &Lock, typed: &str) -> Unlocking {
+        match self.try_password(request.client, lock, typed) {
+            Err(wait) => return Unlocking::Wait(wait),
+            Ok(false) => return Unlocking::Wrong,
+            Ok(true) => {}
         }
-        let is_right = bool::from(password.as_bytes().ct_eq(typed.as_bytes()));
-        if password.is_empty() || !is_right {
-            return Unlocking::Wrong;
-        }
-        gate.pages_by_address.forgive(&client.address);
-        gate.pages_by_page.forgive(&page.to_owned());
-        let mark = self.mark_of(password);
+        let mark = self.mark_of(lock);
         let others = self.marks(&request.headers).filter(|known| *known != mark);
         let marks: Vec<&str> = std::iter::once(&*mark).chain(others).take(MARKS_MAX).collect();
         let value = marks.join(&SEPARATOR.to_string());
@@ -77,12 +87,28 @@ impl Site {
         Unlocking::Open(cookies::set(&name, &value, Life::Lasting(LIFE), request.secure))
     }
 
+    /// Whether this is the password, which is not looked at while the client waits. The client and
+    /// the page are counted apart, as with sign-ins.
+    fn try_password(&self, client: Client, lock: &Lock, typed: &str) -> Result<bool, Duration> {
+        let (gate, now) = (self.gate(), Instant::now());
+        if client.throttled {
+            gate.pages_by_address.attempt(client.address, now)?;
+            gate.pages_by_page.attempt(lock.page.clone(), now)?;
+        }
+        let is_right = lock.fits(typed);
+        if is_right && client.throttled {
+            gate.pages_by_address.forgive(&client.address);
+            gate.pages_by_page.forgive(&lock.page);
+        }
+        Ok(is_right)
+    }
+
     fn page_password_cookie(&self) -> String {
         format!("wp-postpass_{}", self.cookie_mark())
     }
 
-    fn mark_of(&self, password: &str) -> String {
-        let hash = self.vault().site_hash(PURPOSE, password, "");
+    fn mark_of(&self, lock: &Lock) -> String {
+        let hash = self.vault().site_hash(PURPOSE, &lock.password, &lock.page);
         let bytes = hash.first_chunk::<MARK_BYTES>().copied().unwrap_or_default();
         BASE64URL_NOPAD.encode(&bytes)
     }
@@ -91,4 +117,39 @@ impl Site {
         let value = cookies::among(headers, &self.page_password_cookie()).unwrap_or_default();
         value.split(SEPARATOR).filter(|mark| !mark.is_empty()).take(MARKS_MAX)
     }
+}
+
+/// A password that a call brought, for which page, and what came of it.
+#[derive(Clone, Debug)]
+pub(crate) struct Guess {
+    page: String,
+    typed: String,
+    outcome: Result<bool, Duration>,
+}
+
+impl Call<'_> {
+    /// Whether this is the password of the page. **It counts as one guess however often the call
+    /// asks**: permissions are asked for once more to tell which methods are allowed, and that
+    /// would tell as well what a guess is worth.
+    pub fn opens(&self, lock: &Lock, typed: &str) -> Result<bool, Stop> {
+        let mut last = self.guess.borrow_mut();
+        let known = last.as_ref().filter(|one| one.page == lock.page && one.typed == typed);
+        let outcome = match known {
+            Some(guess) => guess.outcome,
+            None => {
+                let outcome = self.site.try_password(self.visit.client, lock, typed);
+                let (page, typed) = (lock.page.clone(), typed.to_owned());
+                *last = Some(Guess { page, typed, outcome });
+                outcome
+            }
+        };
+        outcome.map_err(|wait| too_many_passwords(wait).into())
+    }
+}
+
+fn too_many_passwords(wait: Duration) -> Refusal {
+    tracing::info!(reason = "too many attempts", "page not unlocked");
+    let seconds = wait.as_secs().max(1);
+    let message = format!("Too many wrong passwords; try again in {seconds} seconds.");
+    Refusal::new(429, "too_many_attempts", message).with("retry_after", seconds)
 }

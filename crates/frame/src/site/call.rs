@@ -1,13 +1,14 @@
 //! One operation being carried out: its parameters, its circumstances, and the transaction.
 
 use std::borrow::Cow;
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 
 use contract::rest::{Params, Refusal, Stop, Verb};
 use db::Conn;
 use types::{Capability, Error, Timestamp};
 
+use crate::auth::page_password::Guess;
 use crate::{Options, Site, User, Via, Visit};
 
 /// What permissions and operations are handed.
@@ -18,6 +19,7 @@ pub struct Call<'c> {
     pub verb: Verb,
     head_only: bool,
     is_shortened: Cell<bool>,
+    pub(crate) guess: RefCell<Option<Guess>>,
     conn: Option<&'c mut dyn Conn>,
 }
 
@@ -36,7 +38,8 @@ impl<'c> Call<'c> {
         params: Params,
         conn: Option<&'c mut dyn Conn>,
     ) -> Self {
-        Self { site, visit, params, verb, head_only, is_shortened: Cell::new(false), conn }
+        let (is_shortened, guess) = (Cell::new(false), RefCell::new(None));
+        Self { site, visit, params, verb, head_only, is_shortened, guess, conn }
     }
 
     /// Whether only the headers are wanted, so that a list need not read its items. **Who asks

@@ -7,6 +7,7 @@ use db::Conn;
 use types::{Result, Timestamp};
 
 use crate::Visit;
+use crate::auth::page_password::Lock;
 
 /// A page that everybody may read, but for the content of one with a password.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,8 +17,8 @@ pub struct PublicPage {
     pub summary: String,
     /// HTML that was cleaned before it was stored.
     pub content: String,
-    /// What a reader must know to see the content; empty for what is open to everybody.
-    pub password: String,
+    /// Of what only those see the content who know a password.
+    pub lock: Lock,
     /// The page's address, complete.
     pub permalink: String,
     /// The REST path of the same as JSON.

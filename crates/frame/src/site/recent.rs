@@ -97,6 +97,10 @@ pub(crate) fn key_of(request: &Request, method: &str, visit: &Visit) -> Option<S
     if method != "GET" || !request.body.is_empty() {
         return None;
     }
+    // Each password that is shown is counted, and none is looked at while a client waits.
+    if request.query_parameter("password").is_some() {
+        return None;
+    }
     let user_id = visit.identity.user.as_ref().map_or(0, |user| user.id());
     let Visit { home, application_passwords, secure, .. } = visit;
     let (path, query) = (&request.path, &request.query_text);

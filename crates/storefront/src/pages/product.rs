@@ -179,13 +179,12 @@ fn parts(call: &mut Call<'_>, slug: &str) -> Result<Option<Parts>, contract::res
     let ids: Vec<i64> =
         list(&product, "grouped_products").iter().filter_map(Value::as_i64).collect();
     let members = if ids.is_empty() { Vec::new() } else { products::shown_by_ids(call, &ids)? };
-    let password = password_of(row.clone())?;
-    let name = shown_title(plain_text(&product, "name"), &password);
+    let has_password = !password_of(row.clone())?.is_empty();
+    let name = shown_title(plain_text(&product, "name"), has_password);
     let visit = call.visit;
     let mut trail = trail::of_product(call.conn()?, visit, &product)?;
     trail.push(Target { text: name.clone(), href: text(&product, "permalink").to_owned() });
     let (reviews, review_form) = reviews_of(call, row)?;
-    let has_password = !password.is_empty();
     Ok(Some(Parts { name, has_password, product, members, trail, reviews, review_form }))
 }
 

@@ -61,7 +61,7 @@ pub(super) fn reviews_of(
     };
     let options = Arc::clone(&call.visit.options);
     // What has a password is not talked about before those who do not know it.
-    let is_open = call.site.is_open_to(call.visit, &product.details.plain.post_password);
+    let is_open = call.site.is_open_to(call.visit, &product.lock());
     if !is_open || !options.is_on("woocommerce_enable_reviews") {
         return Ok((Vec::new(), None));
     }
