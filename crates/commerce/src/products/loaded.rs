@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use db::filter::{Direction, Page};
 use db::{Conn, filter};
+use frame::auth::page_password::Lock;
 use shop_rows::attribute::{self, AttributeRow};
 use shop_rows::product::{self, ProductFilter, ProductOrder, ProductTerm, VariationAttribute};
 use site_rows::term::{self, TermFilter};
@@ -83,6 +84,11 @@ impl Loaded {
     /// The product of a variation.
     fn parent_product(&self) -> Option<&Product> {
         self.parent.as_ref().map(|parent| &parent.product)
+    }
+
+    /// A variation is seen by those who see its product, which alone has a page.
+    pub fn lock(&self) -> Lock {
+        self.parent_product().unwrap_or(&self.product).lock()
     }
 
     /// A variation without a SKU is known by that of its product.

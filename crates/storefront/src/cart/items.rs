@@ -50,8 +50,7 @@ pub(crate) fn add(call: &mut Call<'_>, cart: &mut Cart) -> Result<usize, Stop> {
     if !purchasable {
         return Err(refused("woocommerce_rest_product_not_purchasable", NOT_FOR_SALE).into());
     }
-    let page = one.loaded.parent.as_ref().map_or(&one.loaded.product, |parent| &parent.product);
-    if !call.site.is_open_to(call.visit, &page.lock()) {
+    if one.is_locked {
         let message = "This product is protected by a password.";
         return Err(refused("woocommerce_rest_add_to_cart_error", message).into());
     }

@@ -85,7 +85,7 @@ pub(crate) fn of_rows(
     let paths = Arc::new(paths);
     let (site, visit) = (call.site, call.visit);
     let shown = loaded.into_iter().map(|loaded| Shown {
-        is_locked: !site.is_open_to(visit, &loaded.product.lock()),
+        is_locked: !site.is_open_to(visit, &loaded.lock()),
         variations: variations.remove(&loaded.product.id()).unwrap_or_default(),
         paths: Arc::clone(&paths),
         loaded,

@@ -83,6 +83,32 @@ fn programs_see_what_the_browser_was_told_and_nobody_keeps_it() {
 }
 
 #[test]
+fn a_variation_is_as_closed_as_its_product() {
+    let (shop, _) = TestShop::furnished();
+    let coat = shop.product(&json!({
+        "name": "Coat", "type": "variable", "post_password": "open sesame",
+        "attributes": [{ "name": "Size", "options": ["S"], "variation": true }],
+    }));
+    let size = json!({
+        "regular_price": "5", "description": "Lined with gold.",
+        "attributes": [{ "name": "Size", "option": "S" }],
+    });
+    let made = shop.made("POST", &format!("/wc/v3/products/{coat}/variations"), &size);
+    let path = format!("{STORE}/products/{}", made["id"]);
+    for path in [&path, &format!("{STORE}/products?type=variation")] {
+        let open = shop.get(path, "");
+        assert_eq!((open.status, open.json.to_string().contains("gold")), (200, false), "{path}");
+    }
+    assert_eq!(shop.get(&path, "").json["is_password_protected"], true);
+    let reader = Browser::new(&shop);
+    let page = reader.get("/product/coat/");
+    reader.submit(&page, "Submit", &[("post_password", "open sesame")]);
+    let cookie = vec![(String::from("cookie"), cookie_of(&reader).unwrap())];
+    let told = shop.send("GET", &path, cookie, &Value::Null);
+    assert!(told.json["description"].as_str().unwrap().contains("gold"), "{}", told.json);
+}
+
+#[test]
 fn a_browser_remembers_several_passwords_and_nobody_makes_such_a_cookie() {
     let (shop, _) = shop();
     for number in 0..12 {
