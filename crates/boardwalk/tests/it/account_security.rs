@@ -249,7 +249,8 @@ fn the_operator_lets_an_administrator_back_in() {
     boss.done("POST", &format!("{path}/confirm"), Some(&json!({ "code": code(&secret, -1) })));
     boss.done("POST", &format!("{path}/disable"), Some(&json!({ "code": code(&secret, 0) })));
     let told = sink.wait_for(3, PATIENCE).unwrap();
-    assert!(told[2].data.contains("Two-factor authentication was turned off"));
+    let off = "Two-factor authentication was turned off";
+    assert!(told.iter().any(|email| email.data.contains(off)));
 }
 
 #[test]
