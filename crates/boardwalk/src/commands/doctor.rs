@@ -1,6 +1,7 @@
 //! `boardwalk doctor`: checks the installation and says what to fix. **A check makes nothing.**
 
 use std::fs;
+use std::net::IpAddr;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
@@ -12,6 +13,7 @@ use serde_json::json;
 use site_rows::media;
 use site_rows::user::{self, UserFilter};
 use types::{Environment, Error, Result};
+use url::Host;
 
 use crate::args::Common;
 use crate::config::{Config, MASTER_KEY_VARIABLE};
@@ -203,12 +205,30 @@ fn check_site(config: &Config, in_production: bool) -> Finding {
     const UNSET: &str = "site.url is not set: links use the host of each request, and e-mails the \
                          listening address";
     match &config.site.url {
+        Some(url) if config.mail.relay.is_some() && is_local(url) => {
+            let detail = format!(
+                "e-mails link to {url}, which their readers cannot open; set site.url to the \
+                 address that they use"
+            );
+            Finding::new(WHAT, State::Warning, detail)
+        }
         Some(url) => Finding::new(WHAT, State::Fine, format!("links and e-mails use {url}")),
         None if in_production => {
             let example = "set it, for example to https://shop.example";
             Finding::new(WHAT, State::Problem, format!("{UNSET}; {example}"))
         }
         None => Finding::new(WHAT, State::Warning, format!("{UNSET}; set it before production")),
+    }
+}
+
+/// Whether the address is one that only this machine can open, or none that anybody can.
+fn is_local(url: &str) -> bool {
+    let local = |ip: IpAddr| ip.is_loopback() || ip.is_unspecified();
+    match url::Url::parse(url).ok().as_ref().and_then(url::Url::host) {
+        Some(Host::Ipv4(ip)) => local(ip.into()),
+        Some(Host::Ipv6(ip)) => local(ip.into()),
+        Some(Host::Domain(name)) => name == "localhost" || name.ends_with(".localhost"),
+        None => false,
     }
 }
 

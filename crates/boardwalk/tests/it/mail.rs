@@ -60,6 +60,16 @@ fn the_doctor_asks_the_relay() {
     let site = with_relay(site, &sink);
     let checked = site.json(&["doctor"]);
     assert!(checked.to_string().contains("takes mail from shop@pier.example"), "{checked}");
+    let readers_cannot = |site: &Site| {
+        site.json(&["doctor"]).to_string().contains("which their readers cannot open")
+    };
+    let mut site = site;
+    for url in ["http://0.0.0.0:8081", "http://[::]:8081", "http://127.0.0.1", "http://localhost"] {
+        site = site.set("site.url", url);
+        assert!(readers_cannot(&site), "{url}");
+    }
+    let site = site.set("site.url", "https://shop.example");
+    assert!(!readers_cannot(&site));
     let site = site.set("mail.port", 1);
     let output = site.run(&["doctor"]);
     assert_eq!(output.status.code(), Some(1));
