@@ -14,7 +14,7 @@ use std::collections::BTreeSet;
 
 use types::Result;
 
-use crate::{Conn, Engine, Migrations, SITE, Val};
+use crate::{Conn, Engine, SITE, Val};
 
 /// Runs of an index are as long.
 const RUN: usize = 3;
@@ -77,13 +77,15 @@ pub fn note_change(conn: &mut dyn Conn, index: &TextIndex, id: i64, text: &str) 
     conn.query_text(&statement, &[Val::Int(id), Val::Text(text)], &mut |_| Ok(()))
 }
 
-/// Notes every row of every index that the migrations declare: they came from a backup.
-pub(crate) fn note_all(conn: &mut dyn Conn, migrations: Migrations) -> Result<()> {
+/// Notes every row of every index that these migrations declare: they came from a backup.
+pub(crate) fn note_all<'m>(
+    conn: &mut dyn Conn,
+    migrations: impl Iterator<Item = &'m str>,
+) -> Result<()> {
     if conn.engine() == Engine::Postgres {
         return Ok(());
     }
-    let lines = migrations.iter().flat_map(|(_, text)| text.lines());
-    for (table, id, _) in lines.filter_map(declared) {
+    for (table, id, _) in migrations.flat_map(str::lines).filter_map(declared) {
         conn.script(&filled(table, id))?;
     }
     Ok(())

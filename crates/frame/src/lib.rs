@@ -28,6 +28,7 @@ pub mod index;
 mod inside;
 pub mod jobs;
 pub mod library;
+pub mod lock;
 pub mod mail;
 pub mod managers;
 pub mod media;

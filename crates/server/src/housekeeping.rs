@@ -119,8 +119,8 @@ async fn carry_out_due_work(platform: &Platform) {
     }
 }
 
-/// Indexes texts that are due until it is told to stop: a few at a time, with a pause after each, so
-/// that a shop which was imported or upgraded goes on with everything else meanwhile.
+/// Indexes texts that are due until it is told to stop: a few at a time, with a pause after each,
+/// so that a shop which was imported or upgraded goes on with everything else meanwhile.
 pub(crate) async fn index_texts(platform: Arc<Platform>, mut stop: watch::Receiver<bool>) {
     let index = order::TEXT_INDEX;
     while !*stop.borrow() {

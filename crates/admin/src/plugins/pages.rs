@@ -2,7 +2,7 @@
 //! whoever made the plugin is a stranger.
 
 use db::Conn;
-use frame::auth::page_password::Lock;
+use frame::lock::Lock;
 use frame::text::markdown;
 use frame::{Names, PageSource, PublicPage, Visit};
 use types::Result;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use db::filter::{Direction, Page};
 use db::{Conn, filter};
-use frame::auth::page_password::Lock;
+use frame::lock::Lock;
 use shop_rows::attribute::{self, AttributeRow};
 use shop_rows::product::{self, ProductFilter, ProductOrder, ProductTerm, VariationAttribute};
 use site_rows::term::{self, TermFilter};

@@ -2,7 +2,7 @@
 //! one JSON text because nothing filters or sorts by them.
 
 use db::Conn;
-use frame::auth::page_password::Lock;
+use frame::lock::Lock;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use shop_rows::attribute;

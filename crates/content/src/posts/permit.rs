@@ -1,7 +1,7 @@
 //! Who may read, make, change and delete content: by capability, author and status.
 
 use contract::rest::{Refusal, Stop};
-use frame::auth::page_password::Lock;
+use frame::lock::Lock;
 use frame::{Call, Identity};
 use site_rows::post::PostRow;
 use types::Capability;

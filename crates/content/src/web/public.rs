@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use db::{Conn, filter};
-use frame::auth::page_password::Lock;
+use frame::lock::Lock;
 use frame::pages::{Address, Date, Link, TrustedHtml};
 use frame::text::render;
 use frame::{Site, Visit};

@@ -55,7 +55,7 @@ pub fn restore(
         if restored != checked {
             return Err(Error::conflict("the backup changed while it was read"));
         }
-        text_index::note_all(conn, migrations)?;
+        text_index::note_all(conn, migrations.iter().map(|(_, text)| *text))?;
         settle(conn, &tables)?;
         Ok(restored)
     })

@@ -2,8 +2,8 @@
 //!
 //! A browser keeps marks of the passwords that were typed into it, in one cookie. A mark is a keyed
 //! hash of the page and its password: **nobody but the site can make one, and it opens the page for
-//! which it was typed alone**. Otherwise an author could try guesses at another's page with marks of
-//! an own one. So whoever guesses must do so where guesses are counted: by the form, or by REST.
+//! which it was typed alone**. Otherwise an author could try guesses at another's page with marks
+//! of an own one. So whoever guesses must do so where guesses are counted: by the form, or by REST.
 
 use std::time::{Duration, Instant};
 
@@ -12,6 +12,7 @@ use data_encoding::BASE64URL_NOPAD;
 use subtle::ConstantTimeEq as _;
 
 use crate::cookies::{self, Life};
+use crate::lock::{Guess, Lock};
 use crate::{Call, Client, Request, Site, Visit};
 
 /// How long a browser remembers what was typed.
@@ -21,30 +22,6 @@ const MARK_BYTES: usize = 16;
 /// Passwords that a browser remembers; the oldest goes first.
 const MARKS_MAX: usize = 8;
 const SEPARATOR: char = '.';
-
-/// What may have a password of its own, known to nobody else by the same name.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Lock {
-    page: String,
-    password: String,
-}
-
-impl Lock {
-    /// Of the thing of this kind and number; the password is empty for what is open to everybody.
-    pub fn new(kind: &str, id: i64, password: &str) -> Self {
-        Self { page: format!("{kind} {id}"), password: password.to_owned() }
-    }
-
-    /// Whether there is a password at all.
-    pub fn is_set(&self) -> bool {
-        !self.password.is_empty()
-    }
-
-    /// Compares without telling by the time it takes how much of a guess is right.
-    fn fits(&self, typed: &str) -> bool {
-        self.is_set() && bool::from(self.password.as_bytes().ct_eq(typed.as_bytes()))
-    }
-}
 
 /// What came of a password.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -119,14 +96,6 @@ impl Site {
     }
 }
 
-/// A password that a call brought, for which page, and what came of it.
-#[derive(Clone, Debug)]
-pub(crate) struct Guess {
-    page: String,
-    typed: String,
-    outcome: Result<bool, Duration>,
-}
-
 impl Call<'_> {
     /// Whether this is the password of the page. **It counts as one guess however often the call
     /// asks**: permissions are asked for once more to tell which methods are allowed, and that
@@ -134,14 +103,13 @@ impl Call<'_> {
     pub fn opens(&self, lock: &Lock, typed: &str) -> Result<bool, Stop> {
         let mut last = self.guess.borrow_mut();
         let known = last.as_ref().filter(|one| one.page == lock.page && one.typed == typed);
-        let outcome = match known {
-            Some(guess) => guess.outcome,
-            None => {
-                let outcome = self.site.try_password(self.visit.client, lock, typed);
-                let (page, typed) = (lock.page.clone(), typed.to_owned());
-                *last = Some(Guess { page, typed, outcome });
-                outcome
-            }
+        let outcome = if let Some(guess) = known {
+            guess.outcome
+        } else {
+            let outcome = self.site.try_password(self.visit.client, lock, typed);
+            let (page, typed) = (lock.page.clone(), typed.to_owned());
+            *last = Some(Guess { page, typed, outcome });
+            outcome
         };
         outcome.map_err(|wait| too_many_passwords(wait).into())
     }

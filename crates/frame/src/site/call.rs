@@ -8,7 +8,7 @@ use contract::rest::{Params, Refusal, Stop, Verb};
 use db::Conn;
 use types::{Capability, Error, Timestamp};
 
-use crate::auth::page_password::Guess;
+use crate::lock::Guess;
 use crate::{Options, Site, User, Via, Visit};
 
 /// What permissions and operations are handed.

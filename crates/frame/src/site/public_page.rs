@@ -7,7 +7,7 @@ use db::Conn;
 use types::{Result, Timestamp};
 
 use crate::Visit;
-use crate::auth::page_password::Lock;
+use crate::lock::Lock;
 
 /// A page that everybody may read, but for the content of one with a password.
 #[derive(Clone, Debug, PartialEq, Eq)]
