@@ -218,9 +218,9 @@ fn a_second_factor_is_asked_for_at_every_door() {
     assert!(Browser::sign_in(&running, "ada", PASSWORD).is_some());
     let told = sink.wait_for(2, PATIENCE).unwrap();
     assert!(told.iter().all(|email| email.to == ["ada@pier.example"]));
-    for (email, what) in told.iter().zip(["turned on", "reset"]) {
+    for what in ["turned on", "reset"] {
         let subject = format!("Two-factor authentication was {what}");
-        assert!(email.data.contains(&subject), "{subject}");
+        assert!(told.iter().any(|email| email.data.contains(&subject)), "{subject}");
     }
 }
 
