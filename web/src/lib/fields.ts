@@ -1,5 +1,6 @@
 // Fields of forms, made from what the server says of its parameters and settings. No rule is written
 // down here: bounds, choices and explanations are the server's own.
+import type { Named } from './analytics/filters';
 import { send, type Json } from './api';
 import { texts } from './texts';
 
@@ -20,7 +21,10 @@ export interface Field {
     | 'list'
     | 'moment'
     | 'date'
-    | 'secret';
+    | 'secret'
+    | 'record';
+  /** Finds records by what people call them, for a field that holds the id of one. */
+  find?: (text: string) => Promise<Named[]>;
   options: { value: string; text: string }[];
   isRequired: boolean;
   rules: Rules;

@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 use testkit::http::{self, Response};
 
-use crate::support::{Running, Site, basic, body, text};
+use crate::support::{Running, Site, basic, body, on_both_engines, text};
 
 const ABILITY: &str = "/wp-json/wp-abilities/v1/abilities/boardwalk/onboard-merchant";
 
@@ -35,17 +35,9 @@ impl Programs {
     }
 }
 
-#[test]
-fn a_merchant_is_onboarded_by_name_on_sqlite() {
-    check(Site::sqlite());
-}
+on_both_engines!(a_merchant_is_onboarded_by_name);
 
-#[test]
-fn a_merchant_is_onboarded_by_name_on_postgres() {
-    check(Site::postgres());
-}
-
-fn check(site: Site) {
+fn a_merchant_is_onboarded_by_name(site: Site) {
     let programs = Programs::new(site);
     let iso = programs.site.iso("North Harbor");
     let key = programs.site.key(&iso);

@@ -11,7 +11,7 @@ use testkit::smtp::Sink;
 
 use crate::browser::{Browser, cookies, encoded, form_token};
 use crate::mail::with_relay;
-use crate::support::{Running, Site, text};
+use crate::support::{Running, Site, on_both_engines, text};
 
 const PATIENCE: Duration = Duration::from_mins(1);
 const PASSWORD: &str = "correct horse battery";
@@ -57,17 +57,9 @@ fn link(sink: &Sink, emails: usize) -> String {
     rest.chars().take_while(is_of_token).collect()
 }
 
-#[test]
-fn a_forgotten_password_is_reset_on_sqlite() {
-    forgotten_password_is_reset(Site::sqlite());
-}
+on_both_engines!(a_forgotten_password_is_reset);
 
-#[test]
-fn a_forgotten_password_is_reset_on_postgres() {
-    forgotten_password_is_reset(Site::postgres());
-}
-
-fn forgotten_password_is_reset(site: Site) {
+fn a_forgotten_password_is_reset(site: Site) {
     let sink = Sink::start().unwrap();
     let site = with_relay(site, &sink);
     user(&site, "ada", "shop_manager");

@@ -15,7 +15,7 @@ use types::Timestamp;
 
 use crate::far_host::{self, EXEMPT};
 use crate::shop_desk::{ShopDesk, each};
-use crate::support::{Site, eventually};
+use crate::support::{Site, eventually, on_both_engines};
 
 /// A job whose worker was killed is taken over when its lease ends.
 const PATIENCE: Duration = Duration::from_mins(2);
@@ -80,15 +80,7 @@ impl Elsewhere {
     }
 }
 
-#[test]
-fn packages_come_from_elsewhere_on_sqlite() {
-    packages_come_from_elsewhere(Site::sqlite());
-}
-
-#[test]
-fn packages_come_from_elsewhere_on_postgres() {
-    packages_come_from_elsewhere(Site::postgres());
-}
+on_both_engines!(packages_come_from_elsewhere);
 
 fn packages_come_from_elsewhere(site: Site) {
     let (elsewhere, url) = Elsewhere::start();
@@ -149,15 +141,7 @@ fn killed_while_installing(desk: ShopDesk, elsewhere: &Elsewhere) {
     assert_eq!(installed(&desk), json!(["woocommerce", "far", "letters", "near"]));
 }
 
-#[test]
-fn feeds_fail_and_end_on_sqlite() {
-    feeds_fail_and_end(Site::sqlite());
-}
-
-#[test]
-fn feeds_fail_and_end_on_postgres() {
-    feeds_fail_and_end(Site::postgres());
-}
+on_both_engines!(feeds_fail_and_end);
 
 fn feeds_fail_and_end(site: Site) {
     let desk = ShopDesk::open(site);

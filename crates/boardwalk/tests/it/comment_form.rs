@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use testkit::http::{self, Request, Response};
 
-use crate::support::{Running, Site};
+use crate::support::{Running, Site, on_both_engines};
 
 const TARGET: &str = "/wp-comments-post.php";
 
@@ -45,17 +45,9 @@ impl Blog {
     }
 }
 
-#[test]
-fn a_stranger_comments_on_sqlite() {
-    comments(Site::sqlite());
-}
+on_both_engines!(a_stranger_comments);
 
-#[test]
-fn a_stranger_comments_on_postgres() {
-    comments(Site::postgres());
-}
-
-fn comments(site: Site) {
+fn a_stranger_comments(site: Site) {
     let blog = Blog::new(site);
     let post = blog.ask("POST", "/posts", &json!({ "title": "Tide", "status": "publish" }));
     let (id, path) = (post["id"].as_i64().unwrap(), "/tide/");

@@ -9,29 +9,10 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::shop_desk::ShopDesk;
-use crate::support::{Site, body};
+use crate::support::{Site, body, on_both_engines};
 
 const STOPPED_WITHIN: Duration = Duration::from_secs(30);
 const CARD: &str = "4111 1111 1111 1111";
-
-/// Runs each of these on both engines.
-macro_rules! on_both_engines {
-    ($($name:ident),+ $(,)?) => {$(
-        mod $name {
-            use crate::support::Site;
-
-            #[test]
-            fn on_sqlite() {
-                super::$name(Site::sqlite());
-            }
-
-            #[test]
-            fn on_postgres() {
-                super::$name(Site::postgres());
-            }
-        }
-    )+};
-}
 
 on_both_engines!(
     card_numbers_are_refused_everywhere,

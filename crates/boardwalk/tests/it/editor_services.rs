@@ -6,7 +6,7 @@ use std::fs;
 use serde_json::{Value, json};
 use testkit::http::{self, Request, Response};
 
-use crate::support::{Running, Site, text};
+use crate::support::{Running, Site, on_both_engines, text};
 
 const FAMILIES: &str = "/wp-json/wp/v2/font-families";
 
@@ -64,17 +64,9 @@ impl Editor {
     }
 }
 
-#[test]
-fn files_of_fonts_come_with_their_faces_on_sqlite() {
-    fonts(Site::sqlite());
-}
+on_both_engines!(files_of_fonts_come_with_their_faces);
 
-#[test]
-fn files_of_fonts_come_with_their_faces_on_postgres() {
-    fonts(Site::postgres());
-}
-
-fn fonts(site: Site) {
+fn files_of_fonts_come_with_their_faces(site: Site) {
     let editor = Editor::new(site);
     let family = json!({ "name": "Shore", "slug": "shore", "fontFamily": "Shore" }).to_string();
     let family = editor.post(FAMILIES, &json!({ "font_family_settings": family }));
@@ -155,17 +147,9 @@ fn the_theme_is_exported_with_what_people_changed() {
     assert_eq!(http::get(&editor.running.url, export, &[]).unwrap().status, 401);
 }
 
-#[test]
-fn the_sizes_of_the_site_follow_its_files_on_sqlite() {
-    sizes(Site::sqlite());
-}
+on_both_engines!(the_sizes_of_the_site_follow_its_files);
 
-#[test]
-fn the_sizes_of_the_site_follow_its_files_on_postgres() {
-    sizes(Site::postgres());
-}
-
-fn sizes(site: Site) {
+fn the_sizes_of_the_site_follow_its_files(site: Site) {
     let editor = Editor::new(site);
     let path = "/wp-json/wp-site-health/v1/directory-sizes";
     let read = || editor.get(path).json().unwrap();

@@ -6,7 +6,7 @@ use std::fs;
 use serde_json::{Value, json};
 use testkit::http::{self, Request};
 
-use crate::support::{Running, Site, text};
+use crate::support::{Running, Site, on_both_engines, text};
 
 const PAGES: [(&str, &str); 4] = [
     ("woocommerce_shop_page_id", "shop"),
@@ -55,17 +55,9 @@ impl Shop {
     }
 }
 
-#[test]
-fn a_new_site_begins_with_records_on_sqlite() {
-    begins(Site::sqlite());
-}
+on_both_engines!(a_new_site_begins_with_records);
 
-#[test]
-fn a_new_site_begins_with_records_on_postgres() {
-    begins(Site::postgres());
-}
-
-fn begins(site: Site) {
+fn a_new_site_begins_with_records(site: Site) {
     let shop = Shop::new(site);
     let running = shop.site.serve();
     assert_eq!(shop.slugs(&running), PAGES.map(|(_, slug)| slug));

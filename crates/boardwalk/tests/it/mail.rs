@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use testkit::smtp::Sink;
 
-use crate::support::{Site, complaint, eventually};
+use crate::support::{Site, complaint, eventually, on_both_engines};
 
 const PATIENCE: Duration = Duration::from_mins(2);
 
@@ -16,18 +16,10 @@ pub(crate) fn with_relay(site: Site, sink: &Sink) -> Site {
         .set("mail.from", "Pier Shop <shop@pier.example>")
 }
 
-#[test]
-fn a_letter_survives_the_death_of_its_server_on_sqlite() {
-    letter_survives(Site::sqlite());
-}
-
-#[test]
-fn a_letter_survives_the_death_of_its_server_on_postgres() {
-    letter_survives(Site::postgres());
-}
+on_both_engines!(a_letter_survives_the_death_of_its_server);
 
 /// Kills the server while the relay has not taken the letter yet; the next server sends it.
-fn letter_survives(site: Site) {
+fn a_letter_survives_the_death_of_its_server(site: Site) {
     let sink = Sink::start().unwrap();
     let site = with_relay(site, &sink);
     sink.hold(true);

@@ -8,21 +8,13 @@ use testkit::http;
 
 use crate::far_host::EXEMPT;
 use crate::shop_desk::{ShopDesk, each};
-use crate::support::{Site, eventually};
+use crate::support::{Site, eventually, on_both_engines};
 use crate::test_market::{KEY, TestMarket};
 
 const PATIENCE: Duration = Duration::from_mins(1);
-#[test]
-fn a_marketplace_is_walked_through_on_sqlite() {
-    walk(Site::sqlite());
-}
+on_both_engines!(a_marketplace_is_walked_through);
 
-#[test]
-fn a_marketplace_is_walked_through_on_postgres() {
-    walk(Site::postgres());
-}
-
-fn walk(site: Site) {
+fn a_marketplace_is_walked_through(site: Site) {
     let market = TestMarket::start();
     let (exempt, hosts) = EXEMPT;
     let site = site.set("admin.marketplace_url", &market.url).set(exempt, hosts);
@@ -148,17 +140,9 @@ fn faults_are_verified(desk: &ShopDesk, market: &TestMarket) {
     assert_eq!(each(&errors, "code"), [json!("unknown_token")]);
 }
 
-#[test]
-fn the_bundled_marketplace_and_the_feed_work_on_sqlite() {
-    bundled_and_feed(Site::sqlite());
-}
+on_both_engines!(the_bundled_marketplace_and_the_feed_work);
 
-#[test]
-fn the_bundled_marketplace_and_the_feed_work_on_postgres() {
-    bundled_and_feed(Site::postgres());
-}
-
-fn bundled_and_feed(site: Site) {
+fn the_bundled_marketplace_and_the_feed_work(site: Site) {
     let desk = ShopDesk::open(site);
     let action = desk.ask("POST", "/wc-admin/plugins/request-wccom-connect", &json!({}));
     let url = action["connectAction"].as_str().unwrap().to_owned();

@@ -8,21 +8,13 @@ use testkit::http::{Connection, Request, Response};
 use testkit::smtp::Sink;
 
 use crate::rest_site::RestSite;
-use crate::support::{Running, Site};
+use crate::support::{Running, Site, on_both_engines};
 
 const PATIENCE: Duration = Duration::from_mins(1);
 const STRANGER: &str = "stranger.example";
 const COOKIE: &str = "boardwalk_sandbox_session=";
 
-#[test]
-fn a_link_from_a_letter_signs_in_once_on_sqlite() {
-    link_signs_in(Site::sqlite());
-}
-
-#[test]
-fn a_link_from_a_letter_signs_in_once_on_postgres() {
-    link_signs_in(Site::postgres());
-}
+on_both_engines!(a_link_from_a_letter_signs_in_once);
 
 /// Each route that makes or approves a credential of its caller.
 const ISSUING: &[(&str, &str, &str)] = &[
@@ -96,7 +88,7 @@ fn as_read(data: &str) -> String {
     data.replace("=\r\n", "").replace("=\n", "").replace("=3D", "=")
 }
 
-fn link_signs_in(site: Site) {
+fn a_link_from_a_letter_signs_in_once(site: Site) {
     let sink = Sink::start().unwrap();
     let site = site
         .set("mail.relay", "127.0.0.1")

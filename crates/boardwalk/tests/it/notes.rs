@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use testkit::http::{self, Request, Response};
 
 use crate::rest_site::RestSite;
-use crate::support::{Running, Site, basic, eventually, text};
+use crate::support::{Running, Site, basic, eventually, on_both_engines, text};
 
 const PATIENCE: Duration = Duration::from_mins(1);
 const NOTES: &str = "/wp-json/wc-analytics/admin/notes";
@@ -55,15 +55,7 @@ impl Desk {
     }
 }
 
-#[test]
-fn people_deal_with_notes_on_sqlite() {
-    people_deal_with_notes(Site::sqlite());
-}
-
-#[test]
-fn people_deal_with_notes_on_postgres() {
-    people_deal_with_notes(Site::postgres());
-}
+on_both_engines!(people_deal_with_notes);
 
 fn people_deal_with_notes(site: Site) {
     let shop = RestSite::import(site.set("site.promo_notes", r#"["spring-sale"]"#));
@@ -127,17 +119,9 @@ fn people_deal_with_notes(site: Site) {
     });
 }
 
-#[test]
-fn the_system_tells_what_happened_on_sqlite() {
-    the_system_tells(Site::sqlite());
-}
+on_both_engines!(the_system_tells_what_happened);
 
-#[test]
-fn the_system_tells_what_happened_on_postgres() {
-    the_system_tells(Site::postgres());
-}
-
-fn the_system_tells(site: Site) {
+fn the_system_tells_what_happened(site: Site) {
     site.json(&[
         "user",
         "create",

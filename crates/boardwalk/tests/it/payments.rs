@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use testkit::http::{self, Request, Response};
 
 use crate::shop_desk::ShopDesk;
-use crate::support::{Site, authorization, body, eventually, text};
+use crate::support::{Site, authorization, body, eventually, on_both_engines, text};
 
 /// The example of the guide that reports a payment.
 fn documented_report() -> String {
@@ -141,15 +141,7 @@ fn done(answer: &Response) -> Value {
     answer.json().unwrap()
 }
 
-#[test]
-fn a_terminal_takes_the_money_on_sqlite() {
-    a_terminal_takes_the_money(Site::sqlite());
-}
-
-#[test]
-fn a_terminal_takes_the_money_on_postgres() {
-    a_terminal_takes_the_money(Site::postgres());
-}
+on_both_engines!(a_terminal_takes_the_money);
 
 fn a_terminal_takes_the_money(site: Site) {
     let desk = ShopDesk::open(site);

@@ -10,7 +10,7 @@ use testkit::smtp::Sink;
 use crate::browser::Browser;
 use crate::load::Ids;
 use crate::mail::with_relay;
-use crate::support::{Running, Site, authorization, body, text};
+use crate::support::{Running, Site, authorization, body, on_both_engines, text};
 
 const PATIENCE: Duration = Duration::from_mins(1);
 const PASSWORD: &str = "correct horse battery";
@@ -39,15 +39,7 @@ fn invited(email: &str, role: &str) -> Value {
     json!({ "email": email, "role": role })
 }
 
-#[test]
-fn people_are_invited_on_sqlite() {
-    people_are_invited(Site::sqlite());
-}
-
-#[test]
-fn people_are_invited_on_postgres() {
-    people_are_invited(Site::postgres());
-}
+on_both_engines!(people_are_invited);
 
 fn people_are_invited(site: Site) {
     let sink = Sink::start().unwrap();

@@ -7,19 +7,11 @@ use serde_json::{Value, json};
 use testkit::smtp::{Mail, Sink};
 
 use crate::shop_desk::ShopDesk;
-use crate::support::{Site, eventually};
+use crate::support::{Site, eventually, on_both_engines};
 
 const PATIENCE: Duration = Duration::from_mins(1);
 
-#[test]
-fn letters_and_parcels_work_on_sqlite() {
-    letters_and_parcels_work(Site::sqlite());
-}
-
-#[test]
-fn letters_and_parcels_work_on_postgres() {
-    letters_and_parcels_work(Site::postgres());
-}
+on_both_engines!(letters_and_parcels_work);
 
 fn letters_and_parcels_work(site: Site) {
     let sink = Sink::start().unwrap();

@@ -7,19 +7,11 @@ use admin::package::{Files, pack};
 use serde_json::{Value, json};
 
 use crate::shop_desk::{ShopDesk, each};
-use crate::support::{Site, eventually};
+use crate::support::{Site, eventually, on_both_engines};
 
 const PATIENCE: Duration = Duration::from_mins(1);
 
-#[test]
-fn plugins_come_and_go_on_sqlite() {
-    plugins_come_and_go(Site::sqlite());
-}
-
-#[test]
-fn plugins_come_and_go_on_postgres() {
-    plugins_come_and_go(Site::postgres());
-}
+on_both_engines!(plugins_come_and_go);
 
 fn plugins_come_and_go(site: Site) {
     let desk = ShopDesk::open(site);

@@ -10,7 +10,7 @@ use testkit::smtp::Sink;
 
 use crate::browser::Browser;
 use crate::mail::with_relay;
-use crate::support::{Running, Site, body, complaint, eventually, text};
+use crate::support::{Running, Site, body, complaint, eventually, on_both_engines, text};
 
 const PATIENCE: Duration = Duration::from_mins(1);
 const PASSWORD: &str = "  correct horse battery ";
@@ -44,17 +44,9 @@ fn administrator(site: &Site) {
     assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
 }
 
-#[test]
-fn an_approved_iso_onboards_on_sqlite() {
-    approved_iso_onboards(Site::sqlite());
-}
+on_both_engines!(an_approved_iso_onboards);
 
-#[test]
-fn an_approved_iso_onboards_on_postgres() {
-    approved_iso_onboards(Site::postgres());
-}
-
-fn approved_iso_onboards(site: Site) {
+fn an_approved_iso_onboards(site: Site) {
     let sink = Sink::start().unwrap();
     let site = with_relay(site, &sink).set("onboarding.registration", "approval");
     administrator(&site);

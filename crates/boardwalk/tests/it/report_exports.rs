@@ -9,7 +9,7 @@ use testkit::http::{self, Request, Response};
 use testkit::smtp::Sink;
 
 use crate::rest_site::RestSite;
-use crate::support::{Running, Site, basic, complaint, eventually, text};
+use crate::support::{Running, Site, basic, complaint, eventually, on_both_engines, text};
 
 const PATIENCE: Duration = Duration::from_mins(2);
 const REPORTS: &str = "/wp-json/wc-analytics/reports";
@@ -100,15 +100,7 @@ fn sorted(text: &str) -> Vec<String> {
 /// Columns of an export of products that a deleted one has, too.
 const COLUMNS_BEFORE_CATEGORY: usize = 5;
 
-#[test]
-fn every_report_is_exported_as_recorded_on_sqlite() {
-    every_report_is_exported_as_recorded(Site::sqlite());
-}
-
-#[test]
-fn every_report_is_exported_as_recorded_on_postgres() {
-    every_report_is_exported_as_recorded(Site::postgres());
-}
+on_both_engines!(every_report_is_exported_as_recorded);
 
 fn every_report_is_exported_as_recorded(site: Site) {
     let shop = RestSite::import(site.set("analytics.compat", true));

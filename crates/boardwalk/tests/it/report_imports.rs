@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use testkit::http::{self, Request};
 
 use crate::rest_site::RestSite;
-use crate::support::{Running, Site, basic, eventually};
+use crate::support::{Running, Site, basic, eventually, on_both_engines};
 
 const PATIENCE: Duration = Duration::from_mins(2);
 const RANGE: &str =
@@ -72,15 +72,7 @@ impl Desk<'_> {
     }
 }
 
-#[test]
-fn deleted_figures_are_imported_again_on_sqlite() {
-    deleted_figures_are_imported_again(Site::sqlite());
-}
-
-#[test]
-fn deleted_figures_are_imported_again_on_postgres() {
-    deleted_figures_are_imported_again(Site::postgres());
-}
+on_both_engines!(deleted_figures_are_imported_again);
 
 fn deleted_figures_are_imported_again(site: Site) {
     let shop = RestSite::import(site);

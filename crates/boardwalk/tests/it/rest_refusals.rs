@@ -18,7 +18,7 @@ use testkit::http::{Connection, Request, Response};
 use self::plan::{Endpoint, Routes};
 use crate::load::Ids;
 use crate::rest_site::RestSite;
-use crate::support::{Running, Site, body};
+use crate::support::{Running, Site, body, on_both_engines};
 
 /// Who asks: a name for the file, and whom of the recorded shop it is.
 const CALLERS: [(&str, Option<&str>); 4] = [
@@ -263,17 +263,9 @@ fn seen(scenario: &Scenario, routes: &Routes) -> Permissions {
     seen
 }
 
-#[test]
-fn every_route_lets_in_whom_it_declares_on_sqlite() {
-    check(Site::sqlite());
-}
+on_both_engines!(every_route_lets_in_whom_it_declares);
 
-#[test]
-fn every_route_lets_in_whom_it_declares_on_postgres() {
-    check(Site::postgres());
-}
-
-fn check(site: Site) {
+fn every_route_lets_in_whom_it_declares(site: Site) {
     let scenario = Scenario::new(site);
     let routes = scenario.routes();
     let (declared, seen) = (declared(), seen(&scenario, &routes));

@@ -9,7 +9,9 @@ use testkit::http::{self, Request, Response};
 use testkit::process;
 
 use crate::browser::Browser;
-use crate::support::{Running, Site, authorization, basic, body, eventually, text};
+use crate::support::{
+    Running, Site, authorization, basic, body, eventually, on_both_engines, text,
+};
 
 const BOSS: &str = "boss";
 const BOSS_PASSWORD: &str = "the boss's password";
@@ -17,17 +19,9 @@ const ME: &str = "/wp-json/wp/v2/users/me";
 /// A revocation is promised within a second; the rest is for a busy machine.
 const REVOKED_WITHIN: Duration = Duration::from_millis(1500);
 
-#[test]
-fn a_revocation_holds_for_the_next_request_on_sqlite() {
-    check_all(Site::sqlite());
-}
+on_both_engines!(a_revocation_holds_for_the_next_request);
 
-#[test]
-fn a_revocation_holds_for_the_next_request_on_postgres() {
-    check_all(Site::postgres());
-}
-
-fn check_all(site: Site) {
+fn a_revocation_holds_for_the_next_request(site: Site) {
     let site = site.set("server.trusted_proxies", r#"["127.0.0.1"]"#);
     let running = site.serve();
     let scenario = Scenario::new(&site, &running);

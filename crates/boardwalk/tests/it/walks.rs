@@ -16,7 +16,7 @@ use testkit::conformance::rest::folder;
 use self::step::{Step, Walker};
 use crate::far_host::EXEMPT;
 use crate::rest_site::RestSite;
-use crate::support::Site;
+use crate::support::{Site, on_both_engines};
 use crate::test_market::TestMarket;
 
 /// A route with its method, and what is sent to see that it does what it says.
@@ -73,17 +73,9 @@ fn every_published_row_is_walked() {
     assert!(missing.is_empty(), "published rows that no walk is about: {missing:?}");
 }
 
-#[test]
-fn routes_do_what_they_say_on_sqlite() {
-    check(Site::sqlite());
-}
+on_both_engines!(routes_do_what_they_say);
 
-#[test]
-fn routes_do_what_they_say_on_postgres() {
-    check(Site::postgres());
-}
-
-fn check(site: Site) {
+fn routes_do_what_they_say(site: Site) {
     let market = TestMarket::start();
     let (exempt, hosts) = EXEMPT;
     let site = site.set("admin.marketplace_url", &market.url).set(exempt, hosts);

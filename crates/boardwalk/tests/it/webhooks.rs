@@ -10,7 +10,7 @@ use testkit::http;
 use types::{Clock, IsoId};
 
 use crate::receiver::{Mood, Received, Receiver, check_signatures};
-use crate::support::{Running, Site, authorization, body, eventually};
+use crate::support::{Running, Site, authorization, body, eventually, on_both_engines};
 
 const KILLS: usize = 3;
 const OBJECTS: usize = 12;
@@ -63,7 +63,7 @@ fn check_order(received: &[Received]) {
     }
 }
 
-fn events_survive(site: Site) {
+fn every_event_arrives(site: Site) {
     let site = site
         .set("server.outbound.exempt", r#"["127.0.0.1"]"#)
         .set("server.webhooks.retry_seconds", format!("{:?}", [0; 19]))
@@ -107,12 +107,4 @@ fn events_survive(site: Site) {
     println!("{expected} events in {} requests", received.len());
 }
 
-#[test]
-fn every_event_arrives_on_sqlite() {
-    events_survive(Site::sqlite());
-}
-
-#[test]
-fn every_event_arrives_on_postgres() {
-    events_survive(Site::postgres());
-}
+on_both_engines!(every_event_arrives);

@@ -108,7 +108,6 @@ export const console = {
     do: 'Actions',
     waiting: 'Invited',
     empty: 'No one can sign in for this ISO yet',
-    byId: 'The ID, as the list of merchants shows it.',
     fields: { merchantId: 'Merchant', storeId: 'Store' } as Record<string, string>,
     explains: {
       iso_admin: 'Can do everything, including API keys, webhooks and people.',

@@ -3,6 +3,7 @@
 export const fields = {
   none: 'None selected',
   show: 'Show',
+  change: 'Change',
   summary: (labels: string) => `Check: ${labels}`,
   optional: (count: number) => `Optional fields (${count})`,
   errors: {
