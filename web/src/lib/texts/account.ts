@@ -52,7 +52,7 @@ export const account = {
       'Shown only once. Each signs you in once if you lose your phone; store them in a safe place.',
     enabled: (left: number) => `On. Unused recovery codes: ${left}.`,
     end: 'Turn off',
-    ending: 'Enter a code of your authenticator app, or a recovery code.',
+    ending: 'Enter a code from your authenticator app, or a recovery code.',
     off: 'Two-factor authentication is off.',
   },
   passwords: {
@@ -119,7 +119,7 @@ export const users = {
   signsInAs: (login: string) => `Signs in as ${login}`,
   resetFactor: 'Reset two-factor authentication',
   resettingFactor:
-    'Signing in takes the password alone until the user turns it on again. Make sure that you know who asked you.',
+    'The user signs in with the password alone until they turn it on again. Confirm who is asking first.',
   factorReset: 'Two-factor authentication reset',
   removal: (name: string) => `Delete ${name}?`,
   consequence:
@@ -127,7 +127,7 @@ export const users = {
   privacy: {
     title: 'Personal data',
     explain:
-      'Answer requests of buyers: everything that is stored under an e-mail address, to hand out or to erase.',
+      'Answer privacy requests: find everything stored under an e-mail address, then export or erase it.',
     email: 'E-mail address',
     hint: 'The address that the person ordered or commented with.',
     find: 'Find personal data',

@@ -55,7 +55,7 @@ export const filters = {
   search: 'Search by name',
   noResults: 'No results',
   commas: 'Separate values with commas.',
-  pairs: 'Write attribute:value, such as 1:12 or colour:red. Separate pairs with commas.',
+  pairs: 'Enter attribute:value, such as 1:12 or colour:red. Separate pairs with commas.',
 };
 
 export const analytics = {

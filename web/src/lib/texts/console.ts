@@ -118,7 +118,7 @@ export const console = {
     invited: (email: string) => `Invitation sent to ${email}`,
     resend: 'Resend',
     withdraw: 'Withdraw',
-    withdrawal: (email: string) => `Withdraw the invitation of ${email}?`,
+    withdrawal: (email: string) => `Withdraw the invitation to ${email}?`,
     withdrawn: 'The link in the e-mail stops working.',
     change: 'Change role',
     changing: (name: string) => `Role of ${name}`,

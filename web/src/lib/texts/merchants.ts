@@ -92,7 +92,7 @@ export const merchants = {
     findCategory: 'Find a category by word, such as restaurant',
     done: 'Merchant onboarded',
     doneHint: 'What to do next:',
-    pair: 'Make a pairing code for the terminal and enter it on the device.',
+    pair: 'Create a pairing code for the terminal and enter it on the device.',
     watch: 'Follow its events, such as merchant.activated, with a webhook.',
     another: 'Onboard another merchant',
     processor: 'Processor',

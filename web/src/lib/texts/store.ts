@@ -89,7 +89,7 @@ export const store = {
     noAddress: 'No address yet',
     editAddress: 'Edit',
     notes: 'Notes',
-    noNotes: 'No notes yet. Only people who work here can see them.',
+    noNotes: 'No notes yet. Only staff can see them.',
     addNote: 'Add a note about this customer',
     deleteNote: 'Delete',
     guestNotes: 'Notes can be added once the customer has an account.',
