@@ -32,7 +32,7 @@ use crate::rows::marketplace::{self, ConnectionRow};
 const CODE_LENGTH_MAX: usize = 2_000;
 /// Where people come back to.
 const RETURN_PATH: &str = "/portal/connect";
-/// Faults of connections that are told of.
+/// Errors of connections that are told of.
 const ERRORS_MAX: i64 = 20;
 const ERROR_LIFE: Duration = Duration::from_hours(24);
 

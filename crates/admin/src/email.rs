@@ -1,4 +1,4 @@
-//! Letters of the shop as their sender can look at them beforehand: the subject, a letter to
+//! E-mails of the shop as their sender can look at them beforehand: the subject, an e-mail to
 //! oneself, and texts that are tried before they are saved. **Only for forms of our own pages**: a
 //! REST token must come along.
 
@@ -84,8 +84,8 @@ const IS_EMAIL_TYPE: Checker = |value, _| {
         return Ok(());
     }
     let message = "Unknown e-mail type.";
-    let fault = ParamError::new("woocommerce_rest_invalid_email_type", message);
-    Err(Some(fault.with_data(json!({ "status": 400 }))))
+    let error = ParamError::new("woocommerce_rest_invalid_email_type", message);
+    Err(Some(error.with_data(json!({ "status": 400 }))))
 };
 
 /// The e-mail that clients call so, such as `new_order` for `WC_Email_New_Order`.
@@ -201,12 +201,12 @@ fn send(call: &mut Call<'_>, base: &str) -> Result<Reply, Stop> {
     let mut paragraphs =
         vec![filled(call, &email_type.text)?, String::from("This e-mail is a preview.")];
     paragraphs.extend(Some(footer).filter(|footer| !footer.is_empty()));
-    let letter = Email { to: &to, subject: &subject, paragraphs: &paragraphs, link: None };
+    let email = Email { to: &to, subject: &subject, paragraphs: &paragraphs, link: None };
     let (site, now) = (call.site, call.now());
     let home = site.address_for_emails(call.options());
     let sender = Sender { site_name: &site_name, home: &home };
     let presentation = Presentation { heading: Some(&heading), ..Presentation::default() };
-    mail::enqueue_presented(site, call.conn()?, sender, &letter, presentation, now)?;
+    mail::enqueue_presented(site, call.conn()?, sender, &email, presentation, now)?;
     Ok(Reply::new(json!({ "message": format!("Preview sent to {to}.") })))
 }
 
@@ -229,7 +229,7 @@ fn try_text(call: &mut Call<'_>) -> Result<Reply, Stop> {
     Ok(Reply::new(json!({ "message": format!("{key} updated for the preview.") })))
 }
 
-/// Makes the page on which the text of a letter can be edited, unless it is there.
+/// Makes the page on which the text of an e-mail can be edited, unless it is there.
 fn recreate(call: &mut Call<'_>, pages: &str, base: &str) -> Result<Reply, Stop> {
     let id = call.params.text("email_id").unwrap_or_default().to_owned();
     let code = "woocommerce_rest_invalid_email_id";

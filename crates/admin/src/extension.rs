@@ -1,4 +1,4 @@
-//! The namespace of extensions: whoever caused a fault of a connection can say so, and the site
+//! The namespace of extensions: whoever caused an error of a connection can say so, and the site
 //! tells figures of itself.
 
 use std::time::Duration;
@@ -19,8 +19,8 @@ use types::{Capability, Result, Timestamp};
 use crate::plugins::{lifecycle, with_shop};
 use crate::rows::marketplace;
 
-/// How long a fault can be verified.
-const FAULT_LIFE: Duration = Duration::from_hours(24);
+/// How long an error can be verified.
+const ERROR_LIFE: Duration = Duration::from_hours(24);
 /// Characters of a prefix at most.
 const PREFIX_LENGTH_MAX: usize = 100;
 /// A list of which only the number is wanted.
@@ -48,11 +48,11 @@ fn may_see(call: &mut Call<'_>) -> Result<(), Stop> {
     call.need(Capability::ManageOptions, "invalid_permission_heartbeat_data", message)
 }
 
-/// Says whether there is a fault with this nonce that waited to be verified.
+/// Says whether there is an error with this nonce that waited to be verified.
 fn verify(call: &mut Call<'_>) -> Outcome {
     let nonce = call.params.text("nonce").unwrap_or_default().to_owned();
     let now = call.now();
-    let life = i64::try_from(FAULT_LIFE.as_micros()).unwrap_or(i64::MAX);
+    let life = i64::try_from(ERROR_LIFE.as_micros()).unwrap_or(i64::MAX);
     let since = Timestamp::from_micros(now.as_micros().saturating_sub(life));
     let is_verified = marketplace::error_verify(call.conn()?, &nonce, since, now)?;
     Ok(Reply::new(is_verified))

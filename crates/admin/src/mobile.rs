@@ -1,4 +1,4 @@
-//! The shop on a phone: a letter with a link that signs in, and signing in by a code that the phone
+//! The shop on a phone: an e-mail with a link that signs in, and signing in by a code that the phone
 //! reads from the screen ([`qr`]).
 
 mod qr;
@@ -99,13 +99,13 @@ fn send_link(call: &mut Call<'_>) -> Result<Reply, Stop> {
              ignore this e-mail."
         ),
     ];
-    let letter = Email {
+    let email = Email {
         to: &user.row.email,
         subject: "Your sign-in link",
         paragraphs: &paragraphs,
         link: Some(Link { text: "Sign in", href: Address::new(&address) }),
     };
     let sender = Sender { site_name: &site_name, home: &home };
-    mail::enqueue(site, call.conn()?, sender, &letter, now)?;
+    mail::enqueue(site, call.conn()?, sender, &email, now)?;
     Ok(Reply::new(json!({ "code": "success" })))
 }

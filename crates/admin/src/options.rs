@@ -284,17 +284,17 @@ fn change_elsewhere(
 /// The values as they are kept. **Nothing is stored unless all of them fit.**
 fn accept_all(given: &[(String, Value)]) -> Result<Vec<(String, Value)>, Refusal> {
     let mut accepted = Vec::new();
-    let mut faults = params::ParamErrors::new();
+    let mut errors = params::ParamErrors::new();
     for (name, value) in given {
         match accept(name, value) {
             Ok(value) => accepted.push((name.clone(), value)),
             Err(message) => {
-                let fault = ParamError::new("rest_invalid_type", format!("{name}: {message}"));
-                faults.push((name.clone(), Some(fault)));
+                let error = ParamError::new("rest_invalid_type", format!("{name}: {message}"));
+                errors.push((name.clone(), Some(error)));
             }
         }
     }
-    if faults.is_empty() { Ok(accepted) } else { Err(params::invalid_params(faults)) }
+    if errors.is_empty() { Ok(accepted) } else { Err(params::invalid_params(errors)) }
 }
 
 fn accept(name: &str, value: &Value) -> Result<Value, &'static str> {

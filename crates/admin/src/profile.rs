@@ -151,8 +151,8 @@ fn update(call: &mut Call<'_>) -> Result<Reply, Stop> {
     let agrees = given.get("is_agree_marketing").is_some_and(loose::to_bool);
     let is_empty = given.get("store_email").and_then(Value::as_str).is_some_and(str::is_empty);
     if agrees && is_empty {
-        let faults = vec![(String::from("store_email"), Some(no_email()))];
-        return Err(params::invalid_params(faults).into());
+        let errors = vec![(String::from("store_email"), Some(no_email()))];
+        return Err(params::invalid_params(errors).into());
     }
     let mut profile = stored(call, PROFILE)?;
     for (name, _) in fields() {

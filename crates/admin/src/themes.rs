@@ -125,7 +125,7 @@ async fn install(request: Later, catalogue: Arc<Catalogue>) -> Outcome {
     Ok(Reply::new(json!({ "slug": slug, "name": name, "status": "success" })))
 }
 
-/// What the caller can mend, or wait for.
+/// What the caller can fix, or wait for.
 fn not_installed(error: Error) -> Stop {
     if error.kind() == Kind::Internal {
         return error.into();

@@ -3,7 +3,7 @@
 //!
 //! An order and its refunds are derived together ([`family`]), since a refund of all that is left
 //! counts for what the order and the other refunds leave over. The rules are the reference's, with
-//! its mistakes about refunds and taxes mended: see `conformance/deviations`.
+//! its mistakes about refunds and taxes fixed: see `conformance/deviations`.
 //!
 //! **Shares of shipping are divided as binary fractions**, because the recorded facts are roundings
 //! of those; everything else is exact.

@@ -193,13 +193,13 @@ impl Feed {
         if update.is_cleared {
             self.clear();
         }
-        let Change { gone, facts } = update.change;
+        let Change { deleted, facts } = update.change;
         let new_customers = self.writer.new_customers(&facts);
-        if !gone.is_empty() {
-            self.writer.apply(&gone, &facts);
-            self.writer.replace_downloads(&gone, update.downloads_again);
+        if !deleted.is_empty() {
+            self.writer.apply(&deleted, &facts);
+            self.writer.replace_downloads(&deleted, update.downloads_again);
         }
-        self.number_again(&update.customers, &new_customers, &gone)?;
+        self.number_again(&update.customers, &new_customers, &deleted)?;
         if update.is_new_catalog {
             self.read_catalog()?;
         }
@@ -243,7 +243,7 @@ impl Feed {
             return Ok(());
         }
         let change = self.store.read_blocking(move |conn| load::orders(conn, &orders))?;
-        self.writer.apply(&change.gone, &change.facts);
+        self.writer.apply(&change.deleted, &change.facts);
         Ok(())
     }
 

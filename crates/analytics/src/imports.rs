@@ -1,5 +1,5 @@
 //! Imports: the facts made from the records again, as clients of the reference know it. The facts
-//! follow every change by themselves, so an import mends what is damaged or was deleted.
+//! follow every change by themselves, so an import repairs what is damaged or was deleted.
 //!
 //! [`job`] does the work in the background; here are the routes that start it, stop it and tell how
 //! far it is. **What is told is read from the job and the facts**, nothing is kept beside them.

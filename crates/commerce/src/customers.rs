@@ -82,7 +82,7 @@ struct Customers {
     item: Item,
 }
 
-/// A customer with what the older versions reckon from the orders.
+/// A customer with what the older versions calculate from the orders.
 #[derive(Debug)]
 struct Counted {
     customer: Customer,

@@ -2,7 +2,7 @@
 //! happened, for `boardwalk demo` and for tests.
 //!
 //! **The same [`Plan`] on an empty shop makes the same records.** What is for sale is asked for as
-//! over the REST interface; orders are priced by a [`crate::orders`] till, which reckons as a
+//! over the REST interface; orders are priced by a [`crate::orders`] till, which calculates as a
 //! request does, and stream into the store in large transactions with their events. Persons,
 //! products and texts are invented.
 //!

@@ -124,7 +124,7 @@ pub struct Outcome {
     /// Records that were there already and left alone.
     pub present: u64,
     pub errors: Vec<RecordError>,
-    /// Whether the batch was undone because of its faults.
+    /// Whether the batch was undone because of its errors.
     pub undone: bool,
 }
 

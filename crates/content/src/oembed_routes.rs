@@ -161,8 +161,8 @@ async fn proxy(later: Later) -> Result<Reply, Stop> {
             site.store().write(keep).await?;
             answered(Some(answer), request.format)
         }
-        Err(fault) => {
-            tracing::debug!(%fault, "an address cannot be embedded");
+        Err(error) => {
+            tracing::debug!(%error, "an address cannot be embedded");
             answered(None, request.format)
         }
     }

@@ -201,8 +201,8 @@ async fn fetch(site: &Site, address: &str) -> Option<Result<Fetched, FetchError>
 }
 
 /// Why an address of the site itself could not be fetched.
-fn unreachable(fault: Option<&FetchError>) -> String {
-    match fault {
+fn unreachable(error: Option<&FetchError>) -> String {
+    match error {
         Some(FetchError::Refused(refusal)) => {
             format!("The server does not ask its own address, because {refusal}.")
         }
@@ -223,8 +223,8 @@ async fn loopback(request: Later) -> Result<Reply, Stop> {
             let text = format!("Its own address answered the server with {}.", answer.status);
             (Health::Recommended, "The site cannot reach itself", text)
         }
-        Some(Err(fault)) => {
-            (Health::Recommended, "The site was not reached by itself", unreachable(Some(fault)))
+        Some(Err(error)) => {
+            (Health::Recommended, "The site was not reached by itself", unreachable(Some(error)))
         }
         None => (Health::Recommended, "The site was not reached by itself", unreachable(None)),
     };
@@ -238,8 +238,8 @@ async fn page_cache(request: Later) -> Result<Reply, Stop> {
     let took = started.elapsed();
     let (health, label, description) = match &fetched {
         Some(Ok(answer)) => of_page(answer, took),
-        Some(Err(fault)) => {
-            (Health::Recommended, "The front page was not looked at", unreachable(Some(fault)))
+        Some(Err(error)) => {
+            (Health::Recommended, "The front page was not looked at", unreachable(Some(error)))
         }
         None => (Health::Recommended, "The front page was not looked at", unreachable(None)),
     };

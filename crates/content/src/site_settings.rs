@@ -64,7 +64,7 @@ fn get(settings: &[Entry], call: &mut Call<'_>) -> Result<Reply, Stop> {
 
 fn edit(settings: &[Entry], call: &mut Call<'_>) -> Result<Reply, Stop> {
     let mut changes: Vec<(&'static str, Option<Value>)> = Vec::new();
-    let mut faults = params::ParamErrors::new();
+    let mut errors = params::ParamErrors::new();
     for Entry { definition, setting, .. } in settings {
         if !call.params.given(setting.name) {
             continue;
@@ -73,12 +73,12 @@ fn edit(settings: &[Entry], call: &mut Call<'_>) -> Result<Reply, Stop> {
             None => changes.push((definition.name, None)),
             Some(value) => match accept(definition.name, value) {
                 Ok(value) => changes.push((definition.name, Some(value))),
-                Err(fault) => faults.push((setting.name.to_owned(), Some(fault))),
+                Err(error) => errors.push((setting.name.to_owned(), Some(error))),
             },
         }
     }
-    if !faults.is_empty() {
-        return Err(params::invalid_params(faults).into());
+    if !errors.is_empty() {
+        return Err(params::invalid_params(errors).into());
     }
     for (name, value) in changes {
         match value {

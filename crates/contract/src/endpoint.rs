@@ -222,8 +222,8 @@ fn guard<Cx: Context>(params: &Value, cx: &Cx) -> Issues {
     if paths.is_empty() || cx.card_data_found(&paths) == Policy::Report {
         return Issues::default();
     }
-    let fault = || IssueKind::rule(card_data::CODE, card_data::MESSAGE);
-    paths.into_iter().map(|path| (path, fault())).collect()
+    let error = || IssueKind::rule(card_data::CODE, card_data::MESSAGE);
+    paths.into_iter().map(|path| (path, error())).collect()
 }
 
 async fn handle<Cx: Context, E: Endpoint<Cx>>(

@@ -1,4 +1,4 @@
-//! What is wrong with a request: every fault with the path of the value it is about.
+//! What is wrong with a request: every error with the path of the value it is about.
 
 use std::fmt;
 
@@ -59,12 +59,12 @@ fn bounds(min: Option<usize>, max: Option<usize>) -> String {
     }
 }
 
-/// One fault at one place.
+/// One error at one place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Issue {
     /// Where, as `storeData.dba` or `tpnData.tpnProcessor.profile[0].Mid`; empty for the whole.
     pub path: String,
-    pub fault: IssueKind,
+    pub error: IssueKind,
     /// A public code that the schema asks for instead of the dialect's usual one.
     pub code: Option<String>,
 }
@@ -76,8 +76,8 @@ pub struct Issues {
 }
 
 impl Issues {
-    pub fn add(&mut self, path: impl Into<String>, fault: IssueKind) {
-        self.push(Issue { path: path.into(), fault, code: None });
+    pub fn add(&mut self, path: impl Into<String>, error: IssueKind) {
+        self.push(Issue { path: path.into(), error, code: None });
     }
 
     pub(crate) fn push(&mut self, issue: Issue) {
@@ -111,10 +111,10 @@ impl Issues {
 }
 
 impl FromIterator<(String, IssueKind)> for Issues {
-    fn from_iter<I: IntoIterator<Item = (String, IssueKind)>>(faults: I) -> Self {
+    fn from_iter<I: IntoIterator<Item = (String, IssueKind)>>(errors: I) -> Self {
         let mut issues = Self::default();
-        for (path, fault) in faults {
-            issues.add(path, fault);
+        for (path, error) in errors {
+            issues.add(path, error);
         }
         issues
     }

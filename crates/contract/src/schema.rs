@@ -2,7 +2,7 @@
 //!
 //! Schemas come from `schemars` derives. [`Schema::compile`] reads the small set of keywords that
 //! we use, once, at start; **a keyword that it does not know is refused**, because a rule that is
-//! published and not enforced is a lie. Two keywords are our own: `x-code` gives a value's faults
+//! published and not enforced is a lie. Two keywords are our own: `x-code` gives a value's errors
 //! a public code of their own, and `x-select` lists the paths whose presence selects a variant.
 
 use serde_json::Value;

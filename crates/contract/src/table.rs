@@ -131,9 +131,9 @@ fn check_defaults(schema: &Schema, sanitizer: Sanitizer) -> Result<(), String> {
     for property in &schema.properties {
         let Some(default) = &property.schema.default else { continue };
         let mut walked = default.clone();
-        let faults = walk::walk(&property.schema, &mut walked, sanitizer).issues;
+        let errors = walk::walk(&property.schema, &mut walked, sanitizer).issues;
         let changed = !walked.is_object() && !walked.is_array() && walked != *default;
-        if changed || !faults.is_empty() {
+        if changed || !errors.is_empty() {
             return Err(format!("the default of `{}` is none of its values", property.name));
         }
     }

@@ -142,12 +142,12 @@ struct Walker {
 }
 
 impl Walker {
-    fn report(&mut self, schema: &Schema, path: &Path<'_>, fault: IssueKind) {
+    fn report(&mut self, schema: &Schema, path: &Path<'_>, error: IssueKind) {
         // A missing value and a wrong type keep their usual codes; the rest may be renamed.
         let renamed =
-            !matches!(fault, IssueKind::Missing | IssueKind::Type { .. } | IssueKind::Rule { .. });
+            !matches!(error, IssueKind::Missing | IssueKind::Type { .. } | IssueKind::Rule { .. });
         let code = if renamed { schema.code.clone() } else { None };
-        self.walked.issues.push(Issue { path: path.text(), fault, code });
+        self.walked.issues.push(Issue { path: path.text(), error, code });
     }
 
     /// Returns whether the value may stay.
@@ -166,8 +166,8 @@ impl Walker {
                         *text = replacement;
                         true
                     }
-                    Err(fault) => {
-                        self.report(schema, path, fault);
+                    Err(error) => {
+                        self.report(schema, path, error);
                         false
                     }
                 };
@@ -245,7 +245,7 @@ impl Walker {
                 Parsed::Refused => {
                     return Err(IssueKind::Format { expected: format.expected.to_owned() });
                 }
-                Parsed::IssueKind(fault) => return Err(fault),
+                Parsed::IssueKind(error) => return Err(error),
             }
         }
         let current = replacement.as_deref().unwrap_or(text);
@@ -339,8 +339,8 @@ impl Walker {
             }
             let place = Path::Member(path, name);
             let misnamed = schema.names.as_ref().and_then(|names| self.text(names, name).err());
-            if let Some(fault) = misnamed {
-                self.report(schema, &place, fault);
+            if let Some(error) = misnamed {
+                self.report(schema, &place, error);
                 return false;
             }
             !is_blank(value) && self.value(additional, value, &place)

@@ -4,7 +4,7 @@
 //! `pg_trgm` can be had. On SQLite a table of FTS5 has the runs, and a second table the rows whose
 //! text **is due**. Who writes a text says so in the transaction of the change ([`note`],
 //! [`note_change`]; a trigger would make SQLite keep every such statement in a journal of its own),
-//! and [`tend`] indexes what is due some at a time, for that costs more than the change itself. A
+//! and [`index_due`] indexes what is due some at a time, for that costs more than the change itself. A
 //! search looks at what the index finds and at what is due, and compares the texts of both: **it
 //! finds the same on both engines, at once, and whether or not anybody tends the index**.
 //!
@@ -92,7 +92,7 @@ pub(crate) fn note_all<'m>(
 }
 
 /// Brings the index up to date, for so many rows at most; returns whether there were any.
-pub fn tend(conn: &mut dyn Conn, index: &TextIndex, limit: usize) -> Result<bool> {
+pub fn index_due(conn: &mut dyn Conn, index: &TextIndex, limit: usize) -> Result<bool> {
     if conn.engine() == Engine::Postgres || !is_due(conn, index)? {
         return Ok(false);
     }

@@ -75,10 +75,10 @@ pub fn run(call: &mut Call<'_>, inherited: &[(String, String)]) -> Result<Reply,
     let items: Vec<Prepared> =
         requests.unwrap_or_default().iter().map(|item| prepare(call, item, inherited)).collect();
     let must_all_be_valid = call.params.text("validation") == Some("require-all-validate");
-    if must_all_be_valid && items.iter().any(|item| fault_of(item).is_some()) {
+    if must_all_be_valid && items.iter().any(|item| error_of(item).is_some()) {
         let responses: Vec<Value> = items
             .iter()
-            .map(|item| fault_of(item).map_or(Value::Null, |f| enveloped(Reply::from(f))))
+            .map(|item| error_of(item).map_or(Value::Null, |f| enveloped(Reply::from(f))))
             .collect();
         let body = json!({ "failed": "validation", "responses": responses });
         return Ok(multi_status(body));
@@ -99,7 +99,7 @@ fn multi_status(body: Value) -> Reply {
     Reply { status: 207, ..Reply::new(body) }
 }
 
-fn fault_of(item: &Prepared) -> Option<&Refusal> {
+fn error_of(item: &Prepared) -> Option<&Refusal> {
     match item {
         Err(refusal) => Some(refusal),
         Ok((invocation, _)) => invocation.refused.as_ref(),

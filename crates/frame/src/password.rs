@@ -99,7 +99,7 @@ pub fn check(password: &Secret<String>) -> Result<()> {
 }
 
 /// [`check`] for forms: what is wrong with the password, as a sentence.
-pub fn fault(password: &str) -> Option<String> {
+pub fn error(password: &str) -> Option<String> {
     let error = check(&Secret::new(password.to_owned())).err()?.to_string();
     let mut letters = error.chars();
     let first = letters.next()?.to_uppercase();

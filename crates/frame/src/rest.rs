@@ -176,7 +176,7 @@ impl Site {
         let Some(found) = self.table().find(verb, &request.path) else {
             return Reply::from(&no_route());
         };
-        let (read, fault) = match body::read(request, method) {
+        let (read, error) = match body::read(request, method) {
             Ok(read) => (read, None),
             Err(refusal) => (Sources::default(), Some(refusal)),
         };
@@ -188,7 +188,7 @@ impl Site {
             head_only: method == "HEAD",
             path: request.path.clone(),
             params,
-            refused: fault.or(refused),
+            refused: error.or(refused),
             embed: Embed::read(request.query.get("_embed")),
             upload: request.upload.clone(),
         };

@@ -65,13 +65,13 @@ impl ErrorItem {
 
 impl From<&Issue> for ErrorItem {
     fn from(issue: &Issue) -> Self {
-        let code = issue.code.as_deref().unwrap_or_else(|| code_of(&issue.fault));
-        Self { code: code.to_owned(), message: issue.fault.to_string(), param: issue.path.clone() }
+        let code = issue.code.as_deref().unwrap_or_else(|| code_of(&issue.error));
+        Self { code: code.to_owned(), message: issue.error.to_string(), param: issue.path.clone() }
     }
 }
 
-fn code_of(fault: &IssueKind) -> &'static str {
-    match fault {
+fn code_of(error: &IssueKind) -> &'static str {
+    match error {
         IssueKind::Missing => Code::MandatoryField.name(),
         IssueKind::Type { .. } => Code::InvalidType.name(),
         IssueKind::Length { .. } => Code::InvalidLength.name(),

@@ -119,7 +119,7 @@ pub(crate) fn refusal_error(failure: Failure) -> Error {
     match failure {
         Failure::Error(error) => error,
         Failure::Issues { issues, .. } => {
-            let message = issues.iter().map(|issue| issue.fault.to_string()).next();
+            let message = issues.iter().map(|issue| issue.error.to_string()).next();
             Error::invalid(message.unwrap_or_default())
         }
         Failure::AnsweredAlready => Error::internal("a command without a key was answered already"),

@@ -322,6 +322,6 @@ fn answer_of(fetched: std::result::Result<Fetched, FetchError>, duration: Durati
             let body = String::from_utf8_lossy(bytes).replace('\0', "");
             Answer { status: Some(i64::from(fetched.status)), body, duration }
         }
-        Err(fault) => Answer { status: None, body: fault.to_string(), duration },
+        Err(error) => Answer { status: None, body: error.to_string(), duration },
     }
 }

@@ -128,7 +128,7 @@ pub(crate) async fn index_texts(platform: Arc<Platform>, mut stop: watch::Receiv
             if !platform.store.read(move |conn| text_index::is_due(conn, &index)).await? {
                 return Ok(false);
             }
-            platform.store.write(move |conn| text_index::tend(conn, &index, TEXTS)).await
+            platform.store.write(move |conn| text_index::index_due(conn, &index, TEXTS)).await
         };
         let pause = match tended.await {
             Ok(true) => TEXTS_PAUSE,

@@ -116,7 +116,7 @@ pub(crate) async fn receive(
     }
 }
 
-/// [`receive`] with faults in the words of the onboarding interface.
+/// [`receive`] with errors in the words of the onboarding interface.
 async fn read_body(
     body: Body,
     headers: &HeaderMap,
@@ -124,7 +124,7 @@ async fn read_body(
     dialect: Dialect,
 ) -> Result<Bytes, Answer> {
     let received = receive(body, headers, limits.body_bytes, limits).await;
-    received.map_err(|fault| match fault {
+    received.map_err(|error| match error {
         BodyError::TooLarge => dialect.refuse_with(dialect::too_large(limits.body_bytes)),
         BodyError::CutOff => dialect.refuse(Code::MalformedJson, "", "The body is incomplete."),
         BodyError::TooSlow => {

@@ -1,8 +1,8 @@
 //! Sends the site's mail through a relay: the only place that knows SMTP.
 //!
-//! [`frame::mail`] queues letters as background jobs; [`Mail`] is the kind that sends one. A relay
+//! [`frame::mail`] queues e-mails as background jobs; [`Mail`] is the kind that sends one. A relay
 //! that is away or busy is asked again for about a day; one that refuses the reader for good is
-//! believed. **Neither addresses nor what a letter says go to the log.**
+//! believed. **Neither addresses nor what an e-mail says go to the log.**
 
 #[cfg(test)]
 mod tests;
@@ -23,9 +23,9 @@ use types::{Error, Result, Secret};
 
 /// For a connection, and for each answer of the relay.
 const RELAY_ANSWER_MAX: Duration = Duration::from_secs(30);
-/// For a letter as a whole.
+/// For an e-mail as a whole.
 const SENDING_MAX: Duration = Duration::from_mins(2);
-/// Refusals of these numbers are about our own login, which the operator can mend.
+/// Refusals of these numbers are about our own login, which the operator can fix.
 const ABOUT_LOGIN: std::ops::RangeInclusive<u16> = 530..=538;
 
 type Transport = AsyncSmtpTransport<Tokio1Executor>;
@@ -70,7 +70,7 @@ impl Security {
     }
 }
 
-/// The kind of job that sends a letter.
+/// The kind of job that sends an e-mail.
 #[derive(Debug)]
 pub(crate) struct Mail {
     transport: Transport,
@@ -108,7 +108,7 @@ impl Mail {
 
     fn email(&self, message: Message) -> Result<lettre::Message, Halt> {
         let unfit = |error: &dyn std::fmt::Display| {
-            Halt::Failed(Error::invalid(format!("the letter cannot be addressed: {error}")))
+            Halt::Failed(Error::invalid(format!("the e-mail cannot be addressed: {error}")))
         };
         let to: Mailbox = message.to.parse().map_err(|_| unfit(&"it has no such address"))?;
         let host = self.from.email.domain();
@@ -153,13 +153,13 @@ impl JobKind for Mail {
         }
     }
 
-    /// Letters tell of what the feed has told already.
+    /// E-mails tell of what the feed has told already.
     fn is_told(&self) -> bool {
         false
     }
 }
 
-/// Asks the relay whether it would take mail, logging in as for a letter. Says what was found;
+/// Asks the relay whether it would take mail, logging in as for an e-mail. Says what was found;
 /// nothing where mail is off. Blocks; never call it from async code.
 pub fn check(settings: &MailSettings) -> Result<Option<String>> {
     let Some(mail) = Mail::new(settings)? else { return Ok(None) };
@@ -214,7 +214,7 @@ fn is_loopback(host: &str) -> bool {
     host.eq_ignore_ascii_case("localhost") || address.is_ok_and(|address| address.is_loopback())
 }
 
-/// Whether to try again: a refusal for good is one of the reader's address or of the letter.
+/// Whether to try again: a refusal for good is one of the reader's address or of the e-mail.
 fn halt(error: &SmtpError) -> Halt {
     let number = error.status().map_or(0, u16::from);
     if error.is_permanent() && !ABOUT_LOGIN.contains(&number) {

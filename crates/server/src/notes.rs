@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use admin::notes::{follow, tend};
+use admin::notes::{follow, maintain};
 use admin::plugins::emails;
 use analytics::facts::Facts;
 use analytics::sales_record;
@@ -79,14 +79,14 @@ async fn remind(site: &Arc<Site>) -> Result<()> {
 async fn maintain_notes(site: &Site, facts: &Facts) -> Result<()> {
     let now = site.clock().now();
     let options = site.store().read(Options::read).await?;
-    let last_day = sales_record::last_day(facts, &options, now).map(|day| tend::LastDay {
+    let last_day = sales_record::last_day(facts, &options, now).map(|day| maintain::LastDay {
         day: day.day,
         sold: day.sold,
         best_before: day.best_before,
     });
     let due = last_day.clone();
-    if site.store().read(move |conn| tend::is_due(conn, due.as_ref(), now)).await? {
-        site.store().write(move |conn| tend::tend(conn, last_day.as_ref(), now)).await?;
+    if site.store().read(move |conn| maintain::is_due(conn, due.as_ref(), now)).await? {
+        site.store().write(move |conn| maintain::maintain(conn, last_day.as_ref(), now)).await?;
     }
     Ok(())
 }

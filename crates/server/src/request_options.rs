@@ -115,7 +115,7 @@ pub(crate) async fn kept_answer(
 }
 
 /// Keeps a refusal for the request's key. A success was kept with the change itself, and what is
-/// nobody's fault is not kept, so that a retry is a real one.
+/// nobody's error is not kept, so that a retry is a real one.
 pub(crate) async fn keep_refusal(cx: &Cx, request: Idempotency, answer: &Answer) {
     let own = answer.headers.iter().filter(|(name, _)| KEPT_HEADERS.contains(name));
     let refusal = KeptAnswer {

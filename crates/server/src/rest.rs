@@ -156,7 +156,7 @@ impl RestService {
         let limits = file_bytes.map_or(*limits, |bytes| limits.for_file(bytes));
         let body = match receive(body, &parts.headers, limits.rest_body_bytes, &limits).await {
             Ok(body) => body,
-            Err(fault) => return body_refusal(fault, bytes_of(limits.rest_body_bytes)),
+            Err(error) => return body_refusal(error, bytes_of(limits.rest_body_bytes)),
         };
         let request = self.request(path, &parts, body.to_vec());
         self.answer_in_time(request, limits.answer_ms).await
@@ -209,7 +209,7 @@ impl RestService {
         let received = receive_file(storage, &parts.headers, body, bytes_max, limits.file_ms).await;
         let upload = match received {
             Ok(upload) => upload,
-            Err(UploadError::Body(fault)) => return body_refusal(fault, bytes_max),
+            Err(UploadError::Body(error)) => return body_refusal(error, bytes_max),
             Err(UploadError::Failed(error)) => {
                 return frame::Response::of_refusal(&frame::rest::failed(&error));
             }
@@ -288,8 +288,8 @@ fn bytes_of(length: usize) -> u64 {
     u64::try_from(length).unwrap_or(u64::MAX)
 }
 
-fn body_refusal(fault: BodyError, bytes_max: u64) -> frame::Response {
-    match fault {
+fn body_refusal(error: BodyError, bytes_max: u64) -> frame::Response {
+    match error {
         BodyError::TooLarge => {
             let message = format!("The body must not exceed {bytes_max} bytes.");
             refusal(413, "rest_body_too_large", &message)

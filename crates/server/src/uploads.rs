@@ -88,9 +88,9 @@ pub(crate) async fn receive_file(
     drop(sender);
     match ended {
         Ok(Ok(())) => {}
-        Ok(Err(fault)) => {
+        Ok(Err(error)) => {
             drain(body).await;
-            return Err(UploadError::Body(fault));
+            return Err(UploadError::Body(error));
         }
         Err(_) => return Err(UploadError::Body(BodyError::TooSlow)),
     }

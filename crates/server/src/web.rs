@@ -126,7 +126,7 @@ impl WebService {
         let form = if parts.method == Method::POST {
             match receive(body, &parts.headers, FORM_BYTES_MAX, limits).await {
                 Ok(form) => form.to_vec(),
-                Err(fault) => return Some(body_fault(fault)),
+                Err(error) => return Some(body_error(error)),
             }
         } else {
             drain(body).await;
@@ -182,8 +182,8 @@ fn download(site: &Arc<Site>, source: usize, found: FileFound, method: &Method) 
     response
 }
 
-fn body_fault(fault: BodyError) -> WebAnswer {
-    match fault {
+fn body_error(error: BodyError) -> WebAnswer {
+    match error {
         BodyError::TooLarge => {
             let message = format!("The form must not exceed {FORM_BYTES_MAX} bytes.");
             WebAnswer::sentence(413, &message)

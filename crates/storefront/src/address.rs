@@ -1,5 +1,5 @@
 //! Addresses of buyers: how a request's are read, put into the form in which they are kept, and
-//! checked. What is missing is no fault here; a checkout asks for it.
+//! checked. What is missing is no error here; a checkout asks for it.
 
 mod postcode;
 
@@ -45,7 +45,7 @@ impl Side {
 pub(crate) enum Email {
     /// What is none is passed over.
     Lenient,
-    /// What is none is a fault.
+    /// What is none is an error.
     Strict,
 }
 
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn faults_have_codes() {
+    fn errors_have_codes() {
         let known = at("US", "CA");
         for (given, expected) in [
             (json!({ "country": "XX" }), "invalid_country"),
@@ -168,8 +168,8 @@ mod tests {
             (json!({ "phone": "not a phone!" }), "invalid_phone"),
             (json!({ "email": "notmail" }), "invalid_email"),
         ] {
-            let fault = merged(&known, Some(&given), Side::Billing, Email::Strict).unwrap_err();
-            assert_eq!(fault.code, expected, "{given}");
+            let error = merged(&known, Some(&given), Side::Billing, Email::Strict).unwrap_err();
+            assert_eq!(error.code, expected, "{given}");
         }
     }
 

@@ -350,15 +350,15 @@ pub(crate) fn read_addresses(
     email: Email,
 ) -> Result<(Address, Address), Refusal> {
     let sides = [(Side::Billing, cart.billing()), (Side::Shipping, cart.shipping())];
-    let mut faults = Vec::new();
+    let mut errors = Vec::new();
     let [billing, shipping] = sides.map(|(side, known)| {
         let given = call.params.get(side.param());
-        address::merged(known, given, side, email).unwrap_or_else(|fault| {
-            faults.push((side.param().to_owned(), Some(fault)));
+        address::merged(known, given, side, email).unwrap_or_else(|error| {
+            errors.push((side.param().to_owned(), Some(error)));
             known.clone()
         })
     });
-    if faults.is_empty() { Ok((billing, shipping)) } else { Err(invalid_params(faults)) }
+    if errors.is_empty() { Ok((billing, shipping)) } else { Err(invalid_params(errors)) }
 }
 
 /// No extension takes data of carts.

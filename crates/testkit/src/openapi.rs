@@ -2,7 +2,7 @@
 //! operation declares, the media type one of that status, and a body of JSON must conform to its
 //! schema.
 //!
-//! [`Documents::faults`] looks at one answer. The runner of recorded cases has every answer looked
+//! [`Documents::errors`] looks at one answer. The runner of recorded cases has every answer looked
 //! at that it receives, so **what no schema describes fails the case that sees it**, whatever that
 //! case is about.
 
@@ -22,9 +22,9 @@ use self::asked::RecordedRequest;
 use crate::http::{Request, Response};
 use crate::process;
 
-/// Faults that one answer tells of.
-const FAULTS_MAX: usize = 10;
-/// Characters of a value in a fault.
+/// Errors that one answer tells of.
+const ERRORS_MAX: usize = 10;
+/// Characters of a value in an error.
 const SHOWN_MAX: usize = 120;
 /// References within references: deeper ones are left as they are, and fail to compile.
 const REFERENCES_MAX: usize = 16;
@@ -48,8 +48,8 @@ impl Documents {
     }
 
     /// Where an answer contradicts them.
-    pub fn faults(&self, request: &Request, response: &Response) -> Vec<String> {
-        self.0.iter().flat_map(|document| document.faults(request, response)).collect()
+    pub fn errors(&self, request: &Request, response: &Response) -> Vec<String> {
+        self.0.iter().flat_map(|document| document.errors(request, response)).collect()
     }
 }
 
@@ -120,17 +120,17 @@ impl Document {
     }
 
     /// Where the answer contradicts the document. A request that the document does not know has no
-    /// faults. Of an answer that is no JSON, the media type is looked at.
-    pub fn faults(&self, request: &Request, response: &Response) -> Vec<String> {
+    /// errors. Of an answer that is no JSON, the media type is looked at.
+    pub fn errors(&self, request: &Request, response: &Response) -> Vec<String> {
         let Some(answers) =
             RecordedRequest::of(&self.root, request).and_then(|asked| asked.answers(response))
         else {
             return Vec::new();
         };
-        answers.iter().flat_map(|answer| self.faults_of(answer)).take(FAULTS_MAX).collect()
+        answers.iter().flat_map(|answer| self.errors_of(answer)).take(ERRORS_MAX).collect()
     }
 
-    fn faults_of(&self, answer: &Answer) -> Vec<String> {
+    fn errors_of(&self, answer: &Answer) -> Vec<String> {
         let found = self.operations.iter().enumerate().find(|(_, operation)| {
             operation.method == answer.method && operation.path.is_match(&answer.path)
         });
@@ -140,7 +140,7 @@ impl Document {
             return vec![format!("{} declares no {}: {body}", operation.name, answer.status)];
         };
         let response = inlined(response, &self.components, REFERENCES_MAX);
-        let told = |fault: String| format!("{} {}: {fault}", operation.name, answer.status);
+        let told = |error: String| format!("{} {}: {error}", operation.name, answer.status);
         let Some(content) = response.get("content") else { return Vec::new() };
         let kind = answer.other_type.as_deref();
         // A few refusals say nothing at all.
@@ -157,19 +157,19 @@ impl Document {
             Ok(validator) => validator,
             Err(error) => return vec![told(format!("{error:#}"))],
         };
-        let faults = validator.iter_errors(&answer.body).filter_map(|error| {
+        let errors = validator.iter_errors(&answer.body).filter_map(|error| {
             let at = error.instance_path().to_string();
             let value = answer.body.pointer(&at);
             let is_left_empty = value.and_then(Value::as_array).is_some_and(Vec::is_empty);
             let value = value.map(shown).unwrap_or_default();
-            let fault = told(format!("at {at:?}: {} ({value})", error.masked()));
-            (!(answer.is_chosen && is_left_empty)).then_some(fault)
+            let error = told(format!("at {at:?}: {} ({value})", error.masked()));
+            (!(answer.is_chosen && is_left_empty)).then_some(error)
         });
-        let mut faults: Vec<String> = faults.take(FAULTS_MAX).collect();
+        let mut errors: Vec<String> = errors.take(ERRORS_MAX).collect();
         if !answer.is_chosen && is_foreign(schema, &answer.body) {
-            faults.push(told(format!("has no member that is named: {}", shown(&answer.body))));
+            errors.push(told(format!("has no member that is named: {}", shown(&answer.body))));
         }
-        faults
+        errors
     }
 
     fn validator(&self, key: (usize, u16), schema: &Value) -> Result<Arc<Validator>> {

@@ -1,7 +1,7 @@
 //! A mail server that keeps what it is sent, for tests of whoever sends mail.
 //!
 //! It speaks plain SMTP on loopback, takes every login, and does what a test asks of it: refuse
-//! with a line of its choice, or let a letter hang before it is taken. **Mail never leaves it.**
+//! with a line of its choice, or let an e-mail hang before it is taken. **Mail never leaves it.**
 
 use std::collections::VecDeque;
 use std::io::{BufRead as _, BufReader, Write as _};
@@ -15,10 +15,10 @@ use anyhow::{Context as _, Result, bail};
 /// How long one read or write may take.
 const TIMEOUT: Duration = Duration::from_mins(1);
 const POLL_INTERVAL: Duration = Duration::from_millis(10);
-/// Lines of one letter.
+/// Lines of one e-mail.
 const LINES_MAX: usize = 100_000;
 
-/// A letter as it came over the wire.
+/// An e-mail as it came over the wire.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Mail {
     pub from: String,
@@ -39,10 +39,10 @@ pub struct Sink {
 #[derive(Debug, Default)]
 struct State {
     got: Vec<Mail>,
-    /// Answers to the next letters instead of taking them.
+    /// Answers to the next e-mails instead of taking them.
     refusals: VecDeque<String>,
     is_held: bool,
-    /// Letters that were sent completely, taken or not.
+    /// E-mails that were sent completely, taken or not.
     seen: usize,
 }
 
@@ -65,27 +65,27 @@ impl Sink {
         self.address.port()
     }
 
-    /// Answers the next letters, one each, with these lines instead of taking them.
+    /// Answers the next e-mails, one each, with these lines instead of taking them.
     pub fn refuse(&self, answers: &[&str]) {
         self.state().refusals.extend(answers.iter().map(|line| (*line).to_owned()));
     }
 
-    /// Whether letters hang after they were sent, before they are taken.
+    /// Whether e-mails hang after they were sent, before they are taken.
     pub fn hold(&self, is_held: bool) {
         self.state().is_held = is_held;
     }
 
-    /// The letters that were taken.
+    /// The e-mails that were taken.
     pub fn got(&self) -> Vec<Mail> {
         self.state().got.clone()
     }
 
-    /// Letters that were sent completely, taken or not.
+    /// E-mails that were sent completely, taken or not.
     pub fn seen(&self) -> usize {
         self.state().seen
     }
 
-    /// Waits until that many letters were taken, and returns them.
+    /// Waits until that many e-mails were taken, and returns them.
     pub fn wait_for(&self, count: usize, limit: Duration) -> Result<Vec<Mail>> {
         let deadline = Instant::now() + limit;
         loop {
@@ -139,7 +139,7 @@ impl Sink {
         Ok(())
     }
 
-    /// Takes a letter or not; says which.
+    /// Takes an e-mail or not; says which.
     fn take(&self, mail: Mail) -> String {
         self.state().seen += 1;
         while self.state().is_held {

@@ -118,7 +118,7 @@ fn measure(
     Load::new(&url, &credentials.key)?.closed_loop(CLIENTS, Until::Answered(size.merchants))?;
     // Until reports have read what was written, they are busy with it.
     std::thread::sleep(Duration::from_secs(5));
-    let mut asked = Asked { connection: Connection::open(&url)?, credentials, url, count: 0 };
+    let mut asked = Client { connection: Connection::open(&url)?, credentials, url, count: 0 };
     for path in requests::all(&mut asked)? {
         if only.is_none_or(|only| path.contains(only)) {
             let sample = asked.sample(&path, clock)?;
@@ -169,14 +169,14 @@ impl Credentials {
 /// The server as it is asked: on one connection, each time under another address, so that no
 /// answer is one that was remembered.
 #[derive(Debug)]
-struct Asked {
+struct Client {
     connection: Connection,
     credentials: Credentials,
     url: String,
     count: usize,
 }
 
-impl Asked {
+impl Client {
     fn get(&mut self, path: &str) -> Result<(u16, String)> {
         self.count += 1;
         let mark = if path.contains('?') { '&' } else { '?' };

@@ -1,7 +1,7 @@
 //! Clients that generators make of the documents: four programs that know nothing of how those were
 //! made write code, which is compiled with the sessions that use it. And two linters.
 //!
-//! **Nothing is set up around a fault of a document**: the generators run as their manuals say.
+//! **Nothing is set up around an error of a document**: the generators run as their manuals say.
 
 use std::collections::hash_map::DefaultHasher;
 use std::fs;

@@ -68,13 +68,13 @@ pub(super) async fn archive(site: &Site, url: Url, sha256: &str) -> Result<Vec<u
 /// What comes back. **Only what may be better in a moment is told as unavailable**, since that is
 /// tried again.
 async fn fetch(site: &Site, request: Fetch) -> Result<Fetched> {
-    let answer = site.outbound().fetch(request).await.map_err(|fault| match fault {
+    let answer = site.outbound().fetch(request).await.map_err(|error| match error {
         FetchError::TooLarge => Error::invalid("the remote catalogue's response is too large"),
         FetchError::Refused(_) => {
             Error::invalid("requests to the remote catalogue's address are not allowed")
-                .because(fault)
+                .because(error)
         }
-        _ => Error::unavailable("the remote catalogue does not respond").because(fault),
+        _ => Error::unavailable("the remote catalogue does not respond").because(error),
     })?;
     match answer.status {
         200 => Ok(answer),

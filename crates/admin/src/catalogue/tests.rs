@@ -34,7 +34,7 @@ impl Outbound for FakeNetwork {
             Some(Ok((status, body))) => {
                 Ok(Fetched { status, headers: Vec::new(), body, final_url: request.url })
             }
-            Some(Err(fault)) => Err(fault),
+            Some(Err(error)) => Err(error),
             None => Err(FetchError::Unreachable),
         };
         Box::pin(async move { answer })

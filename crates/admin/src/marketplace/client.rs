@@ -29,7 +29,7 @@ const ARCHIVE_TIME: Duration = Duration::from_mins(1);
 /// How long a busy marketplace is left alone unless it says otherwise, and at most.
 const PAUSE: Duration = Duration::from_mins(15);
 const PAUSE_MAX: Duration = Duration::from_hours(3);
-/// Faults of the same code are noted this far apart.
+/// Errors of the same code are noted this far apart.
 const ERROR_INTERVAL: Duration = Duration::from_hours(1);
 const NONCE_BYTES: usize = 5;
 
@@ -137,8 +137,8 @@ impl Market {
             request.body = body.to_string().into_bytes();
             request.headers.push((String::from("Content-Type"), String::from("application/json")));
         }
-        let answer = site.outbound().fetch(request).await.map_err(|fault| {
-            Error::unavailable("the marketplace does not respond").because(fault)
+        let answer = site.outbound().fetch(request).await.map_err(|error| {
+            Error::unavailable("the marketplace does not respond").because(error)
         })?;
         if answer.status == 429 {
             let stated = answer.header("retry-after").and_then(|text| text.parse().ok());
@@ -170,8 +170,8 @@ impl Market {
         let url = self.page(&format!("packages/{slug}.zip")).ok_or_else(unknown)?;
         let mut request = Fetch::get(url, ARCHIVE_BYTES_MAX, ARCHIVE_TIME);
         request.headers = headers(Some(account));
-        let answer = site.outbound().fetch(request).await.map_err(|fault| {
-            Error::unavailable("the marketplace does not respond").because(fault)
+        let answer = site.outbound().fetch(request).await.map_err(|error| {
+            Error::unavailable("the marketplace does not respond").because(error)
         })?;
         if answer.status == 200 { Ok(answer.body) } else { Err(unknown()) }
     }
@@ -217,7 +217,7 @@ async fn report_error(site: &Site, url: Url, nonce: &str) {
     request.method = Method::Post;
     request.body = json!({ "code": UNKNOWN_TOKEN, "nonce": nonce }).to_string().into_bytes();
     request.headers.push((String::from("Content-Type"), String::from("application/json")));
-    if let Err(fault) = site.outbound().fetch(request).await {
-        tracing::info!(%fault, "cannot report an error to the marketplace");
+    if let Err(error) = site.outbound().fetch(request).await {
+        tracing::info!(%error, "cannot report an error to the marketplace");
     }
 }

@@ -29,7 +29,7 @@ const FIRST_ORDER: &str = "first-order";
 const LOW_STOCK: &str = "low-stock";
 const ISO_WAITS: &str = "iso-waits";
 const WEBHOOK_DISABLED: &str = "webhook-disabled";
-/// Where people read how webhooks of the shop are mended.
+/// Where people read how webhooks of the shop are fixed.
 const WEBHOOK_GUIDE: &str = "/docs/rest/#webhooks";
 
 /// Whether there are events to look at.

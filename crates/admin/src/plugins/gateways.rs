@@ -53,9 +53,9 @@ pub(super) fn connect(
         let id = id.ok_or_else(|| Error::internal("a payment gateway was made without an id"))?;
         made.push((gateway.id.clone(), id.to_owned()));
     }
-    let mut gone = before;
-    gone.retain(|offered| !made.contains(offered));
-    disconnect(conn, &mut gone, doing)
+    let mut deleted = before;
+    deleted.retain(|offered| !made.contains(offered));
+    disconnect(conn, &mut deleted, doing)
 }
 
 /// Takes the gateways back that are still there.

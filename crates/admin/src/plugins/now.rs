@@ -185,7 +185,7 @@ pub(super) fn user_of(request: &Later) -> Result<UserRow, Stop> {
     Ok(user.row.clone())
 }
 
-/// Activates a plugin in its own transaction. The inner error is the caller's to mend.
+/// Activates a plugin in its own transaction. The inner error is the caller's to fix.
 pub(crate) async fn activate_one(
     site: &Arc<Site>,
     user: UserRow,

@@ -215,7 +215,7 @@ fn act(
     Ok(Reply::new(view(&plugin.manifest, None, Some(&plugin))))
 }
 
-/// What the caller can mend.
+/// What the caller can fix.
 fn refused(error: Error) -> Stop {
     let message = error.to_string();
     match error.kind() {
@@ -230,8 +230,8 @@ fn deactivate(call: &mut Call<'_>) -> Outcome {
 }
 
 fn remove(call: &mut Call<'_>) -> Outcome {
-    let gone = act(call, lifecycle::remove)?;
-    let (_, _, before) = gone.into_json();
+    let deleted = act(call, lifecycle::remove)?;
+    let (_, _, before) = deleted.into_json();
     Ok(Reply::new(json!({ "deleted": true, "previous": before })))
 }
 

@@ -275,7 +275,7 @@ fn change(call: &mut Call<'_>) -> Result<Plugin, Stop> {
     }
 }
 
-/// What the plugin's own wishes prevent is the caller's to mend.
+/// What the plugin itself prevent is the caller's to fix.
 fn not_done(error: Error) -> Stop {
     if error.kind() == Kind::Internal {
         return error.into();

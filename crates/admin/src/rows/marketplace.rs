@@ -1,4 +1,4 @@
-//! The site's accounts with services elsewhere, what it bought there, and faults of a connection
+//! The site's accounts with services elsewhere, what it bought there, and errors of a connection
 //! that wait to be verified. **Tokens come in sealed.**
 
 use db::{Conn, Record, SITE, statements};
@@ -35,7 +35,7 @@ db::record! {
 }
 
 db::record! {
-    /// A fault of a connection.
+    /// An error of a connection.
     #[derive(Clone, Debug, Default, PartialEq, Eq)]
     pub struct ConnectionErrorRow in "connection_errors",
         fixed(site_id = SITE), key(nonce: String) {
@@ -115,12 +115,12 @@ pub fn error_insert(conn: &mut dyn Conn, error: &ConnectionErrorRow) -> Result<(
     conn.insert(&CONNECTION_ERROR_INSERT, error).map(drop)
 }
 
-/// The latest fault of a code.
+/// The latest error of a code.
 pub fn error_newest(conn: &mut dyn Conn, code: &str) -> Result<Option<ConnectionErrorRow>> {
     conn.row(&CONNECTION_ERROR_NEWEST, &[SITE.into(), code.into()], ConnectionErrorRow::read)
 }
 
-/// Marks the fault of a nonce as verified; `false` if there is none that waits and is young enough.
+/// Marks the error of a nonce as verified; `false` if there is none that waits and is young enough.
 pub fn error_verify(
     conn: &mut dyn Conn,
     nonce: &str,
@@ -131,7 +131,7 @@ pub fn error_verify(
     Ok(conn.execute(&CONNECTION_ERROR_VERIFY, &params)? == 1)
 }
 
-/// The latest faults that were verified.
+/// The latest errors that were verified.
 pub fn errors_verified(
     conn: &mut dyn Conn,
     since: Timestamp,

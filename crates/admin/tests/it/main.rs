@@ -5,7 +5,7 @@
 mod rows;
 
 use admin::notes::follow;
-use admin::notes::tend::{self, LastDay};
+use admin::notes::maintain::{self, LastDay};
 use admin::rows::admin_note::{self, NoteFilter, NoteRow};
 use db::outbox::{self, Event};
 use db::{Conn, Database, Location};
@@ -184,9 +184,9 @@ fn the_best_day_is_told_of(store: &Database) {
             best_before: Amount::from_whole(best_before),
         };
         let (now, known) = (noon(), day.clone());
-        let is_due = move |conn: &mut dyn Conn| tend::is_due(conn, Some(&known), now);
+        let is_due = move |conn: &mut dyn Conn| maintain::is_due(conn, Some(&known), now);
         let was_due = store.read_blocking(is_due.clone()).unwrap();
-        write(store, move |conn| tend::tend(conn, Some(&day), now));
+        write(store, move |conn| maintain::maintain(conn, Some(&day), now));
         assert!(!store.read_blocking(is_due).unwrap(), "nothing is left to do");
         (was_due, names(store).len())
     };

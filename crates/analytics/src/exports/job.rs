@@ -43,7 +43,7 @@ impl JobKind for ExportJob {
         })
     }
 
-    /// Nothing is left of what failed or was cancelled. Who wants a letter gets it when there is
+    /// Nothing is left of what failed or was cancelled. Who wants an e-mail gets it when there is
     /// something to open.
     fn ended(&self, site: &Site, conn: &mut dyn Conn, ended: &JobRow) -> Result<()> {
         let export_id = ended.key.as_deref().unwrap_or_default();
@@ -152,15 +152,15 @@ fn tell(
     ];
     let subject = format!("Your {title} report");
     let site_name = Options::read(conn)?.text("blogname");
-    let letter = Email {
+    let email = Email {
         to: &user.email,
         subject: &subject,
         paragraphs: &paragraphs,
         link: Some(Link { text: "Download report", href: Address::new(&address) }),
     };
     let sender = Sender { site_name: &site_name, home: &ordered.home };
-    match mail::enqueue(site, conn, sender, &letter, now) {
-        // An account without a proper address gets no letter; the file is there all the same.
+    match mail::enqueue(site, conn, sender, &email, now) {
+        // An account without a proper address gets no e-mail; the file is there all the same.
         Err(error) if error.kind() == types::Kind::Invalid => Ok(()),
         queued => queued.map(drop),
     }

@@ -174,21 +174,21 @@ impl Writer {
 
     /// Takes out all rows of these orders and of their refunds, and puts these rows in. A row whose
     /// id is there already must be among those that are taken out.
-    pub fn apply(&mut self, gone: &BTreeSet<i64>, facts: &[OrderFact]) {
-        self.exchange(gone, true, facts);
+    pub fn apply(&mut self, deleted: &BTreeSet<i64>, facts: &[OrderFact]) {
+        self.exchange(deleted, true, facts);
     }
 
     /// Takes out the rows with these ids and no others, and puts these rows in.
-    pub fn replace(&mut self, gone: &BTreeSet<i64>, facts: &[OrderFact]) {
-        self.exchange(gone, false, facts);
+    pub fn replace(&mut self, deleted: &BTreeSet<i64>, facts: &[OrderFact]) {
+        self.exchange(deleted, false, facts);
     }
 
-    fn exchange(&mut self, gone: &BTreeSet<i64>, with_refunds: bool, facts: &[OrderFact]) {
+    fn exchange(&mut self, deleted: &BTreeSet<i64>, with_refunds: bool, facts: &[OrderFact]) {
         let mut come: Vec<Row> = facts.iter().map(|fact| self.row(fact)).collect();
         come.sort_by_key(Row::place);
         let new: Vec<(usize, First)> = come.iter().filter_map(|row| self.candidate(row)).collect();
         let settled = self.chunks.last().map_or(NO_FIRST, |chunk| start(chunk));
-        let mut lost = self.rewrite(gone, with_refunds, come);
+        let mut lost = self.rewrite(deleted, with_refunds, come);
         // Most changes leave an order where it was; then nobody else's can be the first.
         for (customer, place) in &new {
             if self.first(*customer) == *place {
@@ -220,7 +220,7 @@ impl Writer {
     /// Replaces chunks. Returns the customers whose first order is no longer what it was.
     fn rewrite(
         &mut self,
-        gone: &BTreeSet<i64>,
+        deleted: &BTreeSet<i64>,
         with_refunds: bool,
         come: Vec<Row>,
     ) -> HashSet<usize> {
@@ -231,7 +231,7 @@ impl Writer {
         let mut lost = HashSet::new();
         let mut chunks = Vec::with_capacity(self.chunks.len() + 1);
         for (index, chunk) in self.chunks.iter().enumerate() {
-            let leavers = leavers(chunk, gone, with_refunds);
+            let leavers = leavers(chunk, deleted, with_refunds);
             let joining = incoming.remove(&index);
             if leavers.is_empty() && joining.is_none() {
                 chunks.push(Arc::clone(chunk));
@@ -406,9 +406,9 @@ fn put(row: &mut [i64], column: usize, value: i64) {
 }
 
 /// The ids of the chunk's rows that are among these, or are refunds of one of them.
-fn leavers(chunk: &Chunk, gone: &BTreeSet<i64>, with_refunds: bool) -> HashSet<i64> {
+fn leavers(chunk: &Chunk, deleted: &BTreeSet<i64>, with_refunds: bool) -> HashSet<i64> {
     let touches = |bounds: Bounds| {
-        bounds.is_some_and(|(least, greatest)| gone.range(least..=greatest).next().is_some())
+        bounds.is_some_and(|(least, greatest)| deleted.range(least..=greatest).next().is_some())
     };
     let has_some = touches(chunk.ids) || (with_refunds && touches(chunk.parents));
     if !has_some {
@@ -419,7 +419,7 @@ fn leavers(chunk: &Chunk, gone: &BTreeSet<i64>, with_refunds: bool) -> HashSet<i
     let rows = ids.into_iter().zip(distances);
     let leaves = |(id, distance): &(i64, i64)| {
         let is_refund = with_refunds && *distance != NOTHING;
-        gone.contains(id) || (is_refund && gone.contains(&id.wrapping_sub(*distance)))
+        deleted.contains(id) || (is_refund && deleted.contains(&id.wrapping_sub(*distance)))
     };
     rows.filter(leaves).map(|(id, _)| id).collect()
 }

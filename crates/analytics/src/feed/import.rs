@@ -91,14 +91,14 @@ impl Feed {
             let known = if skips_existing { Arc::clone(&present) } else { Arc::default() };
             let (records, change) =
                 self.store.read_blocking(move |conn| read(conn, after, portion, &known))?;
-            self.writer.replace(&change.gone, &change.facts);
+            self.writer.replace(&change.deleted, &change.facts);
             let Some(last) = records.last() else { break };
             after = *last;
             seen.extend(records);
         }
         if !skips_existing && portion.since_us.is_none() {
-            let gone: BTreeSet<i64> = present.difference(&seen).copied().collect();
-            self.writer.replace(&gone, &[]);
+            let deleted: BTreeSet<i64> = present.difference(&seen).copied().collect();
+            self.writer.replace(&deleted, &[]);
         }
         Ok(())
     }
@@ -122,7 +122,7 @@ fn read(
         records.iter().filter(is_wanted).map(|record| record.order_id).collect();
     let mut change = load::orders(conn, &wanted)?;
     // The order of a refund is read with it, and may be none of those that are wanted.
-    change.gone.retain(|order_id| wanted.contains(order_id));
+    change.deleted.retain(|order_id| wanted.contains(order_id));
     change.facts.retain(|fact| wanted.contains(&fact.order_id));
     Ok((records.into_iter().map(|record| record.order_id).collect(), change))
 }

@@ -29,14 +29,14 @@ const CATEGORIES_PAGE: i64 = 1_000;
 #[derive(Debug, Default)]
 pub(super) struct Change {
     /// Orders and refunds whose rows are no longer right.
-    pub(super) gone: BTreeSet<i64>,
+    pub(super) deleted: BTreeSet<i64>,
     /// Their rows as they are now.
     pub(super) facts: Vec<OrderFact>,
 }
 
 /// Reads these orders, or the orders of these refunds, as they are now.
 pub(super) fn orders(conn: &mut dyn Conn, ids: &BTreeSet<i64>) -> Result<Change> {
-    let mut change = Change { gone: ids.clone(), facts: Vec::new() };
+    let mut change = Change { deleted: ids.clone(), facts: Vec::new() };
     let mut order_ids = BTreeSet::new();
     let list: Vec<i64> = ids.iter().copied().collect();
     let mut orders = Vec::new();
@@ -54,7 +54,7 @@ pub(super) fn orders(conn: &mut dyn Conn, ids: &BTreeSet<i64>) -> Result<Change>
     let others: Vec<i64> = order_ids.into_iter().collect();
     for some in others.chunks(ORDERS_AT_ONCE) {
         orders.extend(order::get_many(conn, some)?);
-        change.gone.extend(some);
+        change.deleted.extend(some);
     }
     for some in orders.chunks(ORDERS_AT_ONCE) {
         change.facts.extend(families(conn, some)?);

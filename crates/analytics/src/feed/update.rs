@@ -88,7 +88,7 @@ impl Update {
         update.customers = load::customers_of(conn, &touched.users)?;
         let products: Vec<i64> = touched.products.into_iter().collect();
         update.categories = load::categories(conn, &products)?;
-        update.downloads_again = load::downloads_of(conn, &update.change.gone, last_download)?;
+        update.downloads_again = load::downloads_of(conn, &update.change.deleted, last_download)?;
         update.downloads = load::downloads_after(conn, last_download)?;
         let version = option::version(conn)?;
         if version != options {

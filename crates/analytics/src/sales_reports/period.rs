@@ -9,7 +9,7 @@ use types::Timestamp;
 use crate::query::Span;
 
 const DAY_MICROS: i64 = 86_400_000_000;
-/// Nothing is reckoned from before that.
+/// Nothing is calculated from before that.
 const YEARS_BACK: i64 = 20;
 /// More than so many whole months are shown by month instead of by day.
 const MONTHS_BY_DAY_MAX: usize = 3;

@@ -32,14 +32,14 @@ fn facts(
             .into_iter()
             .map(|id| random::order(dice, id))
             .collect();
-        let mut gone: BTreeSet<i64> = facts.iter().map(|fact| fact.order_id).collect();
+        let mut deleted: BTreeSet<i64> = facts.iter().map(|fact| fact.order_id).collect();
         if dice.is(50) {
-            gone.insert(1 + dice.below(count));
-            writer.replace(&gone, &facts);
-            left.retain(|id, _| !gone.contains(id));
+            deleted.insert(1 + dice.below(count));
+            writer.replace(&deleted, &facts);
+            left.retain(|id, _| !deleted.contains(id));
         } else {
-            writer.apply(&gone, &facts);
-            left.retain(|id, fact| !gone.contains(id) && !gone.contains(&fact.parent_id));
+            writer.apply(&deleted, &facts);
+            left.retain(|id, fact| !deleted.contains(id) && !deleted.contains(&fact.parent_id));
         }
         left.extend(facts.into_iter().map(|fact| (fact.order_id, fact)));
         let expected = random::with_returning(left.values().cloned().collect());

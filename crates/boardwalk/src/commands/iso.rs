@@ -73,7 +73,7 @@ fn decide(
     out: &Printer,
 ) -> Result<()> {
     let platform = Arc::new(open(config, common)?);
-    // The site writes the letter to the ISO.
+    // The site writes the e-mail to the ISO.
     let reports = server::Reports::default();
     server::make_site(&platform, &config.server, config.site.clone(), &reports)?;
     let iso_id = IsoId::new(decided.iso_id);

@@ -21,18 +21,18 @@ pub(crate) fn mail(config: &Config, common: &Common, command: Mail, out: &Printe
         config.site.clone(),
         &server::Reports::default(),
     )?;
-    let (of_letter, now, receiver) = (Arc::clone(&site), platform.clock.now(), to.clone());
+    let (of_email, now, receiver) = (Arc::clone(&site), platform.clock.now(), to.clone());
     let job_id = site.store().write_blocking(move |conn| {
         let options = Options::read(conn)?;
-        let home = of_letter.own_address(&options);
+        let home = of_email.own_address(&options);
         let sender = Sender { site_name: &options.text("blogname"), home: &home };
         let paragraphs = [String::from(
             "Boardwalk can send e-mail. This message was sent the same way as all other \
              e-mail of the site.",
         )];
-        let letter =
+        let email =
             Email { to: &receiver, subject: "Test e-mail", paragraphs: &paragraphs, link: None };
-        mail::enqueue(&of_letter, conn, sender, &letter, now)
+        mail::enqueue(&of_email, conn, sender, &email, now)
     })?;
     let object = json!({ "jobId": job_id, "to": to });
     out.result(&object, &format!("Queued an e-mail to {to}; a running server sends it."));

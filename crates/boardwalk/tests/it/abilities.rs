@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 use testkit::http::{self, Response};
 
-use crate::support::{Running, Site, basic, body, on_both_engines, text};
+use crate::support::{Running, Site, basic, body, text};
 
 const ABILITY: &str = "/wp-json/wp-abilities/v1/abilities/boardwalk/onboard-merchant";
 

@@ -11,7 +11,7 @@ use testkit::smtp::Sink;
 
 use crate::browser::{Browser, cookies, encoded, form_token};
 use crate::mail::with_relay;
-use crate::support::{Running, Site, on_both_engines, text};
+use crate::support::{Running, Site, text};
 
 const PATIENCE: Duration = Duration::from_mins(1);
 const PASSWORD: &str = "correct horse battery";

@@ -14,8 +14,8 @@ use testkit::http;
 use types::Timestamp;
 
 use crate::far_host::{self, EXEMPT};
-use crate::shop_desk::{ShopDesk, each};
-use crate::support::{Site, eventually, on_both_engines};
+use crate::shop_client::{ShopClient, each};
+use crate::support::{Site, eventually};
 
 /// A job whose worker was killed is taken over when its lease ends.
 const PATIENCE: Duration = Duration::from_mins(2);
@@ -92,12 +92,12 @@ fn packages_come_from_elsewhere(site: Site) {
         .set("admin.catalogue_url", url)
         .set("admin.catalogue_folder", folder.path().display())
         .set(exempt, hosts);
-    let desk = ShopDesk::open(site);
-    let offered = each(&desk.get("/boardwalk/v1/plugins"), "slug");
+    let client = ShopClient::open(site);
+    let offered = each(&client.get("/boardwalk/v1/plugins"), "slug");
     let expected = ["far", "forged", "huge", "ledger", "letters", "near", "parcels"];
     assert_eq!(json!(offered), json!(expected));
     let install = |slug: &str| {
-        let told = desk.ask("POST", "/wc-admin/plugins/install", &json!({ "plugins": slug }));
+        let told = client.ask("POST", "/wc-admin/plugins/install", &json!({ "plugins": slug }));
         let error = told["errors"]["errors"][slug][0].as_str().unwrap_or_default().to_owned();
         (told["success"] == json!(true), error)
     };
@@ -106,71 +106,73 @@ fn packages_come_from_elsewhere(site: Site) {
         let (is_done, error) = install(slug);
         assert!(!is_done && error.contains(word), "{slug}: {error}");
     }
-    assert_eq!(installed(&desk), json!(["woocommerce", "near"]));
-    killed_while_installing(desk, &elsewhere);
+    assert_eq!(installed(&client), json!(["woocommerce", "near"]));
+    killed_while_installing(client, &elsewhere);
 }
 
-fn installed(desk: &ShopDesk) -> Value {
-    desk.get("/wc-admin/plugins/installed")["plugins"].clone()
+fn installed(client: &ShopClient) -> Value {
+    client.get("/wc-admin/plugins/installed")["plugins"].clone()
 }
 
 /// A job whose archive is on its way when the server dies leaves nothing, and is finished later.
-fn killed_while_installing(desk: ShopDesk, elsewhere: &Elsewhere) {
+fn killed_while_installing(client: ShopClient, elsewhere: &Elsewhere) {
     let far = json!({ "plugins": ["far", "letters"] });
     elsewhere.holds.store(true, Ordering::SeqCst);
     let path = "/wc-admin/onboarding/plugins/install-and-activate-async";
-    let job_id = desk.ask("POST", path, &far)["job_id"].as_str().unwrap().to_owned();
+    let job_id = client.ask("POST", path, &far)["job_id"].as_str().unwrap().to_owned();
     let status = format!("/wc-admin/onboarding/plugins/scheduled-installs/{job_id}");
     eventually("the archive is being fetched", PATIENCE, || {
         elsewhere.asked.load(Ordering::SeqCst) == 1
     });
-    let told = desk.get(&status);
+    let told = client.get(&status);
     assert_eq!(told["status"], json!("in-progress"), "{told}");
     assert_eq!(told["plugins"]["far"]["status"], json!("installing"), "{told}");
     assert_eq!(told["plugins"]["letters"]["status"], json!("pending"), "{told}");
-    let desk = desk.kill();
-    let told = desk.get(&status);
+    let client = client.kill();
+    let told = client.get(&status);
     assert_ne!(told["plugins"]["far"]["status"], json!("activated"), "{told}");
-    assert_eq!(installed(&desk), json!(["woocommerce", "near"]), "nothing is half there");
+    assert_eq!(installed(&client), json!(["woocommerce", "near"]), "nothing is half there");
     elsewhere.holds.store(false, Ordering::SeqCst);
-    eventually("the job ends", PATIENCE, || desk.get(&status)["status"] == json!("complete"));
-    let told = desk.get(&status);
+    eventually("the job ends", PATIENCE, || client.get(&status)["status"] == json!("complete"));
+    let told = client.get(&status);
     for slug in ["far", "letters"] {
         assert_eq!(told["plugins"][slug]["status"], json!("activated"), "{told}");
     }
-    assert_eq!(installed(&desk), json!(["woocommerce", "far", "letters", "near"]));
+    assert_eq!(installed(&client), json!(["woocommerce", "far", "letters", "near"]));
 }
 
 on_both_engines!(feeds_fail_and_end);
 
 fn feeds_fail_and_end(site: Site) {
-    let desk = ShopDesk::open(site);
-    let create = |desk: &ShopDesk| desk.ask("POST", "/wc/pos/v1/catalog/create", &json!({}));
-    plant_hopeless_feed(&desk.shop.site);
+    let client = ShopClient::open(site);
+    let create = |client: &ShopClient| client.ask("POST", "/wc/pos/v1/catalog/create", &json!({}));
+    plant_hopeless_feed(&client.shop.site);
     let mut told = Value::Null;
     eventually("the feed ends", PATIENCE, || {
-        told = create(&desk);
+        told = create(&client);
         !matches!(told["state"].as_str(), Some("scheduled" | "in_progress"))
     });
     assert_eq!(told["state"], json!("failed"), "{told}");
     assert!(told["error"].is_string() && told["failed_at"].is_i64(), "{told}");
     assert_eq!(told.get("url"), None);
-    assert_eq!(create(&desk)["state"], json!("scheduled"), "a failure is told once");
-    eventually("the next one is there", PATIENCE, || create(&desk)["state"] == json!("completed"));
-    let url = create(&desk)["url"].as_str().unwrap().to_owned();
-    let path = url.strip_prefix(&desk.running.url).unwrap().to_owned();
+    assert_eq!(create(&client)["state"], json!("scheduled"), "a failure is told once");
+    eventually("the next one is there", PATIENCE, || {
+        create(&client)["state"] == json!("completed")
+    });
+    let url = create(&client)["url"].as_str().unwrap().to_owned();
+    let path = url.strip_prefix(&client.running.url).unwrap().to_owned();
     // What goes while it is read breaks off.
-    let is_there = |desk: &ShopDesk| {
-        http::get(&desk.running.url, &path, &[]).map_or(0, |answer| answer.status)
+    let is_there = |client: &ShopClient| {
+        http::get(&client.running.url, &path, &[]).map_or(0, |answer| answer.status)
     };
-    assert_eq!(is_there(&desk), 200);
-    let feed = age_feed(&desk.shop.site, Duration::from_hours(19));
-    let desk = desk.kill();
-    assert_eq!(is_there(&desk), 200, "it is good for 20 hours");
-    assert_eq!(age_feed(&desk.shop.site, Duration::from_hours(21)).file_name, feed.file_name);
-    let desk = desk.kill();
-    eventually("the old feed goes by itself", PATIENCE, || is_there(&desk) == 404);
-    let left = desk.shop.site.store().read_blocking(move |conn| {
+    assert_eq!(is_there(&client), 200);
+    let feed = age_feed(&client.shop.site, Duration::from_hours(19));
+    let client = client.kill();
+    assert_eq!(is_there(&client), 200, "it is good for 20 hours");
+    assert_eq!(age_feed(&client.shop.site, Duration::from_hours(21)).file_name, feed.file_name);
+    let client = client.kill();
+    eventually("the old feed goes by itself", PATIENCE, || is_there(&client) == 404);
+    let left = client.shop.site.store().read_blocking(move |conn| {
         Ok((
             catalogue_feed::get(conn, &feed_key())?,
             catalogue_feed::part(conn, &feed.file_name, 0)?,

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use testkit::http::{self, Request, Response};
 
-use crate::support::{Running, Site, on_both_engines};
+use crate::support::{Running, Site};
 
 const TARGET: &str = "/wp-comments-post.php";
 

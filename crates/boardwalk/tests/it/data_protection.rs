@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::shop_desk::ShopDesk;
-use crate::support::{Site, body, on_both_engines};
+use crate::shop_client::ShopClient;
+use crate::support::{Site, body};
 
 const STOPPED_WITHIN: Duration = Duration::from_secs(30);
 const CARD: &str = "4111 1111 1111 1111";
@@ -60,37 +60,38 @@ fn writes() -> Vec<(&'static str, String, Value)> {
 }
 
 fn card_numbers_are_refused_everywhere(site: Site) {
-    let desk = ShopDesk::open(site);
+    let client = ShopClient::open(site);
     for (method, path, body) in writes() {
-        let answer = desk.send(method, &path, &body);
+        let answer = client.send(method, &path, &body);
         assert_eq!(answer.status, 400, "{path} {body}: {}", answer.text());
         let told = answer.text();
         assert!(told.contains("prohibited_data"), "{path}: {told}");
         assert!(!repeats_a_card(&told), "{path} repeats it: {told}");
     }
-    let order = desk.ask("POST", "/wc/v3/orders", &json!({ "transaction_id": "4111111111111111" }));
+    let order =
+        client.ask("POST", "/wc/v3/orders", &json!({ "transaction_id": "4111111111111111" }));
     let notes = format!("/wc/v3/orders/{}/notes", order["id"]);
-    let answer = desk.send("POST", &notes, &json!({ "note": "4111*1111*1111*1111" }));
+    let answer = client.send("POST", &notes, &json!({ "note": "4111*1111*1111*1111" }));
     assert_eq!(answer.status, 400, "{}", answer.text());
-    desk.ask("POST", &notes, &json!({ "note": "UPS tracking number 4111111111111111" }));
+    client.ask("POST", &notes, &json!({ "note": "UPS tracking number 4111111111111111" }));
 
-    let (_, key) = desk.shop.site.key_with(&desk.shop.site.iso("Guarded"), &[]);
+    let (_, key) = client.shop.site.key_with(&client.shop.site.iso("Guarded"), &[]);
     let mut merchant = body("Guarded");
     merchant["merchantData"]["merchantLogoUrl"] =
         json!("https://shop.example/4111111111111111.png");
     merchant["merchantData"]["addressLine2"] = json!("(4111) (1111) (1111) (1111)");
-    let answer = desk.running.onboard(&key, &merchant);
+    let answer = client.running.onboard(&key, &merchant);
     assert_eq!(answer.status, 400, "{}", answer.text());
     let errors = answer.json().unwrap()["errors"].clone();
     for param in ["merchantData.merchantLogoUrl", "merchantData.addressLine2"] {
         let found = errors.as_array().unwrap().iter().find(|error| error["param"] == *param);
         assert_eq!(found.unwrap()["code"], "prohibited_data", "{errors}");
     }
-    let log = desk.running.server.stderr();
+    let log = client.running.server.stderr();
     assert!(log.contains("request has card data"), "{log}");
     assert!(!repeats_a_card(&log), "the log repeats it: {log}");
-    imports_are_refused(&desk.shop.site);
-    for (place, bytes) in files_of(desk.shop.site.data()) {
+    imports_are_refused(&client.shop.site);
+    for (place, bytes) in files_of(client.shop.site.data()) {
         assert!(!holds(&bytes, CARD) && !holds(&bytes, "4111.1111"), "{place}");
     }
 }
@@ -123,14 +124,14 @@ fn imports_are_refused(site: &Site) {
 }
 
 fn card_numbers_are_only_reported_if_the_operator_says_so(site: Site) {
-    let desk = ShopDesk::open(site.set("security.card_data", "report"));
-    let order = desk.ask("POST", "/wc/v3/orders", &json!({ "customer_note": CARD }));
+    let client = ShopClient::open(site.set("security.card_data", "report"));
+    let order = client.ask("POST", "/wc/v3/orders", &json!({ "customer_note": CARD }));
     assert_eq!(order["customer_note"], CARD);
-    let (_, key) = desk.shop.site.key_with(&desk.shop.site.iso("Reported"), &[]);
+    let (_, key) = client.shop.site.key_with(&client.shop.site.iso("Reported"), &[]);
     let mut merchant = body("Reported");
     merchant["merchantData"]["addressLine2"] = json!(CARD);
-    assert_eq!(desk.running.onboard(&key, &merchant).status, 200);
-    let log = desk.running.server.stderr();
+    assert_eq!(client.running.onboard(&key, &merchant).status, 200);
+    let log = client.running.server.stderr();
     assert_eq!(log.matches("request has card data").count(), 2, "{log}");
     assert!(!repeats_a_card(&log), "the log repeats it: {log}");
 }
@@ -150,20 +151,20 @@ fn names() -> String {
 }
 
 fn secrets_are_unreadable_on_the_disk(site: Site) {
-    let desk = ShopDesk::open(site.set("log.level", "trace"));
-    let changed = desk.ask("POST", "/wc-admin/options", &settings());
+    let client = ShopClient::open(site.set("log.level", "trace"));
+    let changed = client.ask("POST", "/wc-admin/options", &settings());
     assert!(changed.as_object().unwrap().values().all(|changed| *changed == true), "{changed}");
     // The same once more is no change.
-    let changed = desk.ask("POST", "/wc-admin/options", &settings());
+    let changed = client.ask("POST", "/wc-admin/options", &settings());
     assert!(changed.as_object().unwrap().values().all(|changed| *changed == false), "{changed}");
-    assert_eq!(desk.get(&format!("/wc-admin/options?options={}", names())), settings());
-    check_unreadable(desk);
+    assert_eq!(client.get(&format!("/wc-admin/options?options={}", names())), settings());
+    check_unreadable(client);
 }
 
 /// Writes values in clear text, as older versions did.
 fn secrets_of_older_versions_are_sealed_at_the_start(site: Site) {
-    let desk = ShopDesk::open(site);
-    let ShopDesk { shop, running, .. } = desk;
+    let client = ShopClient::open(site);
+    let ShopClient { shop, running, .. } = client;
     running.server.terminate(STOPPED_WITHIN).unwrap();
     let clear = settings();
     shop.site
@@ -175,14 +176,14 @@ fn secrets_of_older_versions_are_sealed_at_the_start(site: Site) {
             Ok(())
         })
         .unwrap();
-    let desk = ShopDesk::of(shop);
-    assert_eq!(desk.get(&format!("/wc-admin/options?options={}", names())), settings());
-    check_unreadable(desk);
+    let client = ShopClient::of(shop);
+    assert_eq!(client.get(&format!("/wc-admin/options?options={}", names())), settings());
+    check_unreadable(client);
 }
 
 /// Looks for the secrets in the database with its log, in a backup, in exports and in the log.
-fn check_unreadable(desk: ShopDesk) {
-    let ShopDesk { shop, running, .. } = desk;
+fn check_unreadable(client: ShopClient) {
+    let ShopClient { shop, running, .. } = client;
     let site = &shop.site;
     let backup = site.data().join("copy.backup");
     site.json(&["backup", backup.to_str().unwrap()]);
@@ -223,13 +224,13 @@ const PERSONAL: [&str; 6] =
     ["canarybird", "Zinnia", "Quetzalford", "77 Parakeet Row", "5550177123", "203.0.113.219"];
 
 /// What is kept about the person, wherever it is.
-fn make_person(desk: &ShopDesk) -> Value {
+fn make_person(client: &ShopClient) -> Value {
     let address = json!({
         "first_name": "Zinnia", "last_name": "Quetzalford", "address_1": "77 Parakeet Row",
         "city": "New York", "state": "NY", "postcode": "10001", "country": "US",
         "phone": "5550177123", "email": EMAIL,
     });
-    let customer = desk.ask(
+    let customer = client.ask(
         "POST",
         "/wc/v3/customers",
         &json!({
@@ -237,7 +238,7 @@ fn make_person(desk: &ShopDesk) -> Value {
             "username": "canarybird", "password": "Long enough 1", "billing": address,
         }),
     );
-    let coupon = desk.ask(
+    let coupon = client.ask(
         "POST",
         "/wc/v3/coupons",
         &json!({
@@ -245,7 +246,7 @@ fn make_person(desk: &ShopDesk) -> Value {
         }),
     );
     assert_eq!(coupon["email_restrictions"], json!([EMAIL.to_lowercase()]));
-    let product = desk.ask(
+    let product = client.ask(
         "POST",
         "/wc/v3/products",
         &json!({
@@ -253,7 +254,7 @@ fn make_person(desk: &ShopDesk) -> Value {
         }),
     );
     let order = |customer: &Value| {
-        desk.ask(
+        client.ask(
             "POST",
             "/wc/v3/orders",
             &json!({
@@ -269,14 +270,14 @@ fn make_person(desk: &ShopDesk) -> Value {
     };
     let (own, as_guest) = (order(&customer["id"]), order(&json!(0)));
     let notes = format!("/wc/v3/orders/{}/notes", own["id"]);
-    desk.ask("POST", &notes, &json!({ "note": "Zinnia called: leave it at 77 Parakeet Row" }));
+    client.ask("POST", &notes, &json!({ "note": "Zinnia called: leave it at 77 Parakeet Row" }));
     let refunds = format!("/wc/v3/orders/{}/refunds", own["id"]);
-    desk.ask(
+    client.ask(
         "POST",
         &refunds,
         &json!({ "amount": "5.00", "api_refund": false, "reason": "Ms Quetzalford is sad" }),
     );
-    desk.ask(
+    client.ask(
         "POST",
         "/wc/v3/products/reviews",
         &json!({
@@ -284,8 +285,8 @@ fn make_person(desk: &ShopDesk) -> Value {
             "reviewer_email": EMAIL, "rating": 4,
         }),
     );
-    let post = desk.ask("POST", "/wp/v2/posts", &json!({ "title": "News", "status": "publish" }));
-    desk.ask(
+    let post = client.ask("POST", "/wp/v2/posts", &json!({ "title": "News", "status": "publish" }));
+    client.ask(
         "POST",
         "/wp/v2/comments",
         &json!({
@@ -297,20 +298,20 @@ fn make_person(desk: &ShopDesk) -> Value {
 }
 
 fn a_buyer_is_exported_and_forgotten(site: Site) {
-    let desk = ShopDesk::open(site);
-    let made = make_person(&desk);
+    let client = ShopClient::open(site);
+    let made = make_person(&client);
     let asked = json!({ "email": EMAIL.to_lowercase() });
-    let exported = desk.ask("POST", "/boardwalk/v1/privacy/export", &asked);
-    assert_eq!(desk.shop.site.json(&["privacy", "export", EMAIL])["data"], exported["data"]);
+    let exported = client.ask("POST", "/boardwalk/v1/privacy/export", &asked);
+    assert_eq!(client.shop.site.json(&["privacy", "export", EMAIL])["data"], exported["data"]);
     let text = exported.to_string();
     for personal in PERSONAL {
         assert!(text.contains(personal), "{personal} is not in {text}");
     }
     let nobody =
-        desk.ask("POST", "/boardwalk/v1/privacy/export", &json!({ "email": "n@o.example" }));
+        client.ask("POST", "/boardwalk/v1/privacy/export", &json!({ "email": "n@o.example" }));
     assert_eq!(nobody["data"], json!([]));
 
-    let erased = desk.ask("POST", "/boardwalk/v1/privacy/erase", &asked);
+    let erased = client.ask("POST", "/boardwalk/v1/privacy/erase", &asked);
     assert_eq!(erased["account"], true, "{erased}");
     assert_eq!(
         (&erased["orders"], &erased["reviews"], &erased["coupons"]),
@@ -319,7 +320,7 @@ fn a_buyer_is_exported_and_forgotten(site: Site) {
     );
     for order in ["own", "guest"] {
         let before = &made[order];
-        let after = desk.get(&format!("/wc/v3/orders/{}", before["id"]));
+        let after = client.get(&format!("/wc/v3/orders/{}", before["id"]));
         for figure in ["total", "discount_total", "date_created", "status", "currency"] {
             assert_eq!(after[figure], before[figure], "{figure}");
         }
@@ -328,26 +329,26 @@ fn a_buyer_is_exported_and_forgotten(site: Site) {
         assert_eq!(after["billing"]["first_name"], "[deleted]");
     }
     let customer = format!("/wc/v3/customers/{}", made["customer"]);
-    assert_eq!(desk.look(&customer).status, 404);
-    assert_eq!(desk.ask("POST", "/boardwalk/v1/privacy/export", &asked)["data"], json!([]));
-    let again = desk.shop.site.json(&["privacy", "erase", EMAIL]);
+    assert_eq!(client.look(&customer).status, 404);
+    assert_eq!(client.ask("POST", "/boardwalk/v1/privacy/export", &asked)["data"], json!([]));
+    let again = client.shop.site.json(&["privacy", "erase", EMAIL]);
     assert_eq!((&again["orders"], &again["account"]), (&json!(0), &json!(false)), "{again}");
-    check_forgotten(&desk);
+    check_forgotten(&client);
 }
 
 /// Looks for the person in a backup, in exports, in what reports tell and in the log.
-fn check_forgotten(desk: &ShopDesk) {
-    let site = &desk.shop.site;
+fn check_forgotten(client: &ShopClient) {
+    let site = &client.shop.site;
     let backup = site.data().join("after.backup");
     site.json(&["backup", backup.to_str().unwrap()]);
-    let mut places = vec![(String::from("the log"), desk.running.server.stderr())];
+    let mut places = vec![(String::from("the log"), client.running.server.stderr())];
     for report in ["customers", "orders"] {
         let file = site.data().join(format!("{report}.csv"));
         site.json(&["export", "report", report, "--output", file.to_str().unwrap()]);
         places.push((report.to_owned(), fs::read_to_string(file).unwrap()));
     }
     for path in ["/wc-analytics/customers?per_page=100", "/wc/v3/coupons?code=fly"] {
-        places.push((path.to_owned(), desk.look(path).text().clone()));
+        places.push((path.to_owned(), client.look(path).text().clone()));
     }
     // Bodies of deliveries end by themselves.
     let backup = fs::read_to_string(backup).unwrap();

@@ -6,7 +6,7 @@ use std::fs;
 use serde_json::{Value, json};
 use testkit::http::{self, Request, Response};
 
-use crate::support::{Running, Site, on_both_engines, text};
+use crate::support::{Running, Site, text};
 
 const FAMILIES: &str = "/wp-json/wp/v2/font-families";
 
@@ -121,8 +121,8 @@ fn files_of_fonts_come_with_their_faces(site: Site) {
     let folder = editor.site.data().join("uploads/sandbox/fonts");
     assert_eq!(fs::read_dir(&folder).unwrap().count(), 3, "nothing of what was refused stays");
 
-    let gone = format!("{FAMILIES}/{family}?force=true");
-    assert_eq!(editor.ask("DELETE", &gone, "application/json", Vec::new()).status, 200);
+    let deleted = format!("{FAMILIES}/{family}?force=true");
+    assert_eq!(editor.ask("DELETE", &deleted, "application/json", Vec::new()).status, 200);
     assert_eq!(editor.get(path).status, 404);
     assert_eq!(fs::read_dir(&folder).unwrap().count(), 0, "files go with their faces");
 }

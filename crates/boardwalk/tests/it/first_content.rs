@@ -6,7 +6,7 @@ use std::fs;
 use serde_json::{Value, json};
 use testkit::http::{self, Request};
 
-use crate::support::{Running, Site, on_both_engines, text};
+use crate::support::{Running, Site, text};
 
 const PAGES: [(&str, &str); 4] = [
     ("woocommerce_shop_page_id", "shop"),

@@ -188,7 +188,7 @@ fn the_examples_of_the_guides_work() {
     let folder = testkit::temp_dir().unwrap();
     fs::create_dir_all(folder.path().join("docs/examples")).unwrap();
     let full = fs::read_to_string(root.join("docs/examples/full.json")).unwrap();
-    // The guides onboard what the scene has already, so theirs has another name.
+    // The guides onboard what the site has already, so theirs has another name.
     let other = full.replace("Harbor Cafe", "Quay Cafe");
     fs::write(folder.path().join("docs/examples/full.json"), &other).unwrap();
     let row: Value = serde_json::from_str(&full.replace("Harbor Cafe", "Row Cafe")).unwrap();

@@ -3,7 +3,7 @@
 use serde_json::Value;
 use testkit::http::{self, Connection, Request};
 
-use crate::shop_desk::ShopDesk;
+use crate::shop_client::ShopClient;
 use crate::support::{Site, authorization, basic};
 
 /// Their bodies are streams, or tell the time that they took.
@@ -25,9 +25,9 @@ const OTHERS: &[&str] = &[
 
 #[test]
 fn head_states_the_length_of_get_or_none() {
-    let desk = ShopDesk::open(Site::sqlite());
-    let admin = basic(&desk.shop.identities["admin"]);
-    let index = desk.get("/");
+    let client = ShopClient::open(Site::sqlite());
+    let admin = basic(&client.shop.identities["admin"]);
+    let index = client.get("/");
     let routes = index["routes"].as_object().unwrap();
     let readable = |route: &Value| {
         let methods = route["methods"].as_array();
@@ -41,37 +41,37 @@ fn head_states_the_length_of_get_or_none() {
         .collect();
     assert!(literal.len() > 100, "only {} routes", literal.len());
     let lengths: Vec<bool> =
-        literal.iter().map(|path| check(&desk, &format!("/wp-json{path}"), &admin)).collect();
+        literal.iter().map(|path| check(&client, &format!("/wp-json{path}"), &admin)).collect();
     let stated = lengths.iter().filter(|stated| **stated).count();
     assert!(stated > 20 && stated < lengths.len(), "{stated} of {} lengths", lengths.len());
     for list in ["/wp/v2/posts", "/wp/v2/users", "/wp/v2/categories", "/wc/v3/orders"] {
-        assert!(!check(&desk, &format!("/wp-json{list}"), &admin), "{list} counts no items");
+        assert!(!check(&client, &format!("/wp-json{list}"), &admin), "{list} counts no items");
     }
-    assert!(check(&desk, "/wp-json/wp/v2/users/me", &admin), "one record has a known length");
-    assert!(!check(&desk, "/wp-json/wc/v3/orders?_envelope=1", &admin));
+    assert!(check(&client, "/wp-json/wp/v2/users/me", &admin), "one record has a known length");
+    assert!(!check(&client, "/wp-json/wc/v3/orders?_envelope=1", &admin));
 
     let overridden = "/wp-json/wp/v2/posts?_method=HEAD";
-    let answer = http::get(&desk.running.url, overridden, &[]).unwrap();
+    let answer = http::get(&client.running.url, overridden, &[]).unwrap();
     assert_eq!((answer.status, answer.body.len()), (200, 0), "HEAD, however it is asked for");
 
-    let site = &desk.shop.site;
+    let site = &client.shop.site;
     let key = authorization(&site.key(&site.iso("Heads")));
     for path in ["/v1/merchants", "/v1/stores", "/v1/tpns", "/v1/events", "/v1/keys", "/v1/audit"] {
-        check(&desk, path, &key);
+        check(&client, path, &key);
     }
     for path in OTHERS {
-        check(&desk, path, &admin);
+        check(&client, path, &admin);
     }
 }
 
 /// Compares HEAD with GET, and returns whether it stated a length.
-fn check(desk: &ShopDesk, path: &str, authorization: &str) -> bool {
+fn check(client: &ShopClient, path: &str, authorization: &str) -> bool {
     let get = || {
         let headers = [("Authorization", authorization)];
-        http::get(&desk.running.url, path, &headers).unwrap()
+        http::get(&client.running.url, path, &headers).unwrap()
     };
     let before = get();
-    let mut connection = Connection::open(&desk.running.url).unwrap();
+    let mut connection = Connection::open(&client.running.url).unwrap();
     let head = Request::new("HEAD", path).header("Authorization", authorization);
     let head = connection.send(&head).unwrap();
     assert_eq!(head.status, before.status, "{path}");

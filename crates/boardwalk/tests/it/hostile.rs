@@ -36,7 +36,7 @@ impl Target {
         http::send(&self.running.url, request).unwrap()
     }
 
-    /// An honest client is still served, and no request has failed by the server's fault.
+    /// An honest client is still served, and no request has failed by the server's error.
     fn check_alive(mut self, dba: &str) {
         let answer = self.running.onboard(&self.key, &body(dba));
         assert_eq!(answer.status, 200, "{}", answer.text());

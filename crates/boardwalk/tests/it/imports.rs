@@ -122,7 +122,7 @@ fn kill_and_resume(cut: &Site, whole: &Site) {
 }
 
 #[test]
-fn a_file_with_faults_changes_nothing_unless_told_to_skip() {
+fn a_file_with_errors_changes_nothing_unless_told_to_skip() {
     let site = Site::sqlite();
     let folder = testkit::temp_dir().unwrap();
     let path = file(&folder, "orders.jsonl");
@@ -142,7 +142,7 @@ fn a_file_with_faults_changes_nothing_unless_told_to_skip() {
         .as_array()
         .unwrap()
         .iter()
-        .map(|fault| fault["line"].as_i64().unwrap())
+        .map(|error| error["line"].as_i64().unwrap())
         .collect();
     assert_eq!(lines, [2, 3, 4], "{refused}");
     assert_eq!(refused["faults"][0]["field"], "status");

@@ -1,11 +1,11 @@
-//! Mail as the operator sees it: the relay is checked, letters arrive, also when the server that
+//! Mail as the operator sees it: the relay is checked, e-mails arrive, also when the server that
 //! sends them is killed.
 
 use std::time::Duration;
 
 use testkit::smtp::Sink;
 
-use crate::support::{Site, complaint, eventually, on_both_engines};
+use crate::support::{Site, complaint, eventually};
 
 const PATIENCE: Duration = Duration::from_mins(2);
 
@@ -16,17 +16,17 @@ pub(crate) fn with_relay(site: Site, sink: &Sink) -> Site {
         .set("mail.from", "Pier Shop <shop@pier.example>")
 }
 
-on_both_engines!(a_letter_survives_the_death_of_its_server);
+on_both_engines!(an_email_survives_the_death_of_its_server);
 
-/// Kills the server while the relay has not taken the letter yet; the next server sends it.
-fn a_letter_survives_the_death_of_its_server(site: Site) {
+/// Kills the server while the relay has not taken the e-mail yet; the next server sends it.
+fn an_email_survives_the_death_of_its_server(site: Site) {
     let sink = Sink::start().unwrap();
     let site = with_relay(site, &sink);
     sink.hold(true);
     let running = site.serve();
     let queued = site.json(&["mail", "test", "--to", "reader@home.example"]);
     assert!(queued["jobId"].as_i64().is_some(), "{queued}");
-    eventually("the letter is under way", PATIENCE, || sink.seen() == 1);
+    eventually("the e-mail is under way", PATIENCE, || sink.seen() == 1);
     assert_eq!(sink.got(), []);
     running.server.kill();
     // The connection of the dead server takes nothing with it.

@@ -4,6 +4,25 @@
 //! into the server. [`support::Site`] is such a folder, [`support::Running`] a server on it.
 #![cfg(test)]
 
+/// Runs functions of a [`support::Site`] as tests, each on both engines.
+macro_rules! on_both_engines {
+    ($($name:ident),+ $(,)?) => {$(
+        mod $name {
+            use crate::support::Site;
+
+            #[test]
+            fn on_sqlite() {
+                super::$name(Site::sqlite());
+            }
+
+            #[test]
+            fn on_postgres() {
+                super::$name(Site::postgres());
+            }
+        }
+    )+};
+}
+
 mod abilities;
 mod account_security;
 mod backup;
@@ -58,7 +77,7 @@ mod retries;
 mod revocations;
 mod secrets;
 mod service_manager;
-mod shop_desk;
+mod shop_client;
 mod shutdown;
 mod site_pages;
 mod storefront_conformance;

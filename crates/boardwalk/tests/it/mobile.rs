@@ -1,5 +1,5 @@
-//! The shop on a phone and before it opens: a link from a letter signs in once, the session that it
-//! begins saves a form of settings and tries letters, and a store that is shut shows nothing.
+//! The shop on a phone and before it opens: a link from an e-mail signs in once, the session that it
+//! begins saves a form of settings and tries e-mails, and a store that is shut shows nothing.
 
 use std::time::Duration;
 
@@ -8,13 +8,13 @@ use testkit::http::{Connection, Request, Response};
 use testkit::smtp::Sink;
 
 use crate::rest_site::RestSite;
-use crate::support::{Running, Site, on_both_engines};
+use crate::support::{Running, Site};
 
 const PATIENCE: Duration = Duration::from_mins(1);
 const STRANGER: &str = "stranger.example";
 const COOKIE: &str = "boardwalk_sandbox_session=";
 
-on_both_engines!(a_link_from_a_letter_signs_in_once);
+on_both_engines!(a_link_from_an_email_signs_in_once);
 
 /// Each route that makes or approves a credential of its caller.
 const ISSUING: &[(&str, &str, &str)] = &[
@@ -83,12 +83,12 @@ fn send(running: &Running, request: &Request) -> Response {
     Connection::open(&running.url).unwrap().send(request).unwrap()
 }
 
-/// The letter as it is read: its lines were broken and some characters spelt out on the way.
+/// The e-mail as it is read: its lines were broken and some characters spelt out on the way.
 fn as_read(data: &str) -> String {
     data.replace("=\r\n", "").replace("=\n", "").replace("=3D", "=")
 }
 
-fn a_link_from_a_letter_signs_in_once(site: Site) {
+fn a_link_from_an_email_signs_in_once(site: Site) {
     let sink = Sink::start().unwrap();
     let site = site
         .set("mail.relay", "127.0.0.1")
@@ -100,17 +100,17 @@ fn a_link_from_a_letter_signs_in_once(site: Site) {
     let basic = BASE64.encode(shop.identities.get("manager").unwrap().as_bytes());
     let basic = format!("Basic {basic}");
     let ask = |method: &str, path: &str| {
-        // Where a caller claims the site to be is no concern of letters.
+        // Where a caller claims the site to be is no concern of e-mails.
         let request = Request::new(method, &format!("/wp-json{path}")).header("Host", STRANGER);
         send(&running, &request.header("Authorization", &basic))
     };
     let sent = ask("GET", "/wc-admin/mobile-app/send-magic-link");
     assert_eq!((sent.status, sent.text()), (200, String::from(r#"{"code":"success"}"#)));
-    let letter = as_read(&sink.wait_for(1, PATIENCE).unwrap()[0].data);
-    assert!(!letter.contains(STRANGER), "{letter}");
-    let start = letter.find("/login?magic_link=").unwrap();
+    let email = as_read(&sink.wait_for(1, PATIENCE).unwrap()[0].data);
+    assert!(!email.contains(STRANGER), "{email}");
+    let start = email.find("/login?magic_link=").unwrap();
     let link: String =
-        letter[start..].chars().take_while(|c| !c.is_whitespace() && *c != '"').collect();
+        email[start..].chars().take_while(|c| !c.is_whitespace() && *c != '"').collect();
 
     let open = |method: &str, path: &str| send(&running, &Request::new(method, path));
     assert_eq!(open("GET", &format!("{link}0")).status, 403, "a wrong signature");
@@ -126,7 +126,7 @@ fn a_link_from_a_letter_signs_in_once(site: Site) {
     let nonce = send(&running, &Request::new("GET", "/session/nonce").header("Cookie", &cookie));
     let nonce = nonce.json().unwrap()["nonce"].as_str().unwrap().to_owned();
     settings_are_saved_by_a_form(&running, &cookie, &nonce);
-    letters_are_tried(&running, &sink, &cookie, &nonce);
+    emails_are_tried(&running, &sink, &cookie, &nonce);
     a_shut_store_shows_nothing(&running, &cookie, &nonce);
 }
 
@@ -190,7 +190,7 @@ fn with_session(running: &Running, (cookie, nonce): (&str, &str), sent: Request)
     send(running, &sent.header("Cookie", cookie).header("X-WP-Nonce", nonce))
 }
 
-fn letters_are_tried(running: &Running, sink: &Sink, cookie: &str, nonce: &str) {
+fn emails_are_tried(running: &Running, sink: &Sink, cookie: &str, nonce: &str) {
     let base = "/wp-json/wc-admin-email/settings/email";
     let post = |path: &str, body: &str| {
         let request = Request::new("POST", &format!("{base}/{path}"));

@@ -6,18 +6,18 @@ use serde_json::{Value, json};
 use testkit::http::{self, Request, Response};
 
 use crate::rest_site::RestSite;
-use crate::support::{Running, Site, basic, eventually, on_both_engines, text};
+use crate::support::{Running, Site, basic, eventually, text};
 
 const PATIENCE: Duration = Duration::from_mins(1);
 const NOTES: &str = "/wp-json/wc-analytics/admin/notes";
 
 /// A server, and its administrator.
-struct Desk {
+struct Client {
     running: Running,
     authorization: String,
 }
 
-impl Desk {
+impl Client {
     fn send(&self, method: &str, path: &str, body: &Value) -> Response {
         let request = Request::new(method, path)
             .header("Authorization", &self.authorization)
@@ -60,39 +60,39 @@ on_both_engines!(people_deal_with_notes);
 fn people_deal_with_notes(site: Site) {
     let shop = RestSite::import(site.set("site.promo_notes", r#"["spring-sale"]"#));
     let running = shop.site.serve();
-    let desk = Desk { running, authorization: basic(&shop.identities["admin"]) };
+    let client = Client { running, authorization: basic(&shop.identities["admin"]) };
     let note = |id: i64| format!("{NOTES}/{id}");
 
-    let read = desk.ask("PUT", &note(2), &json!({ "is_read": true }));
+    let read = client.ask("PUT", &note(2), &json!({ "is_read": true }));
     assert_eq!(read["is_read"], json!(true));
-    assert_eq!(desk.get(&format!("{NOTES}?is_read=1"))[0]["id"], json!(2));
-    let wrong = desk.send("PUT", &note(2), &json!({ "status": "bogus" }));
+    assert_eq!(client.get(&format!("{NOTES}?is_read=1"))[0]["id"], json!(2));
+    let wrong = client.send("PUT", &note(2), &json!({ "status": "bogus" }));
     assert_eq!(
         (wrong.status, &wrong.json().unwrap()["code"]),
         (400, &json!("admin_note_invalid_data"))
     );
 
-    let acted = desk.ask("POST", &format!("{NOTES}/3/action/3"), &json!({}));
+    let acted = client.ask("POST", &format!("{NOTES}/3/action/3"), &json!({}));
     assert_eq!((&acted["status"], &acted["is_read"]), (&json!("actioned"), &json!(true)));
-    let unknown = desk.send("POST", &format!("{NOTES}/4/action/3"), &json!({}));
+    let unknown = client.send("POST", &format!("{NOTES}/4/action/3"), &json!({}));
     assert_eq!(unknown.json().unwrap()["code"], json!("woocommerce_note_action_invalid_id"));
-    assert_eq!(desk.get(&note(4))["is_read"], json!(false), "what is refused leaves no trace");
+    assert_eq!(client.get(&note(4))["is_read"], json!(false), "what is refused leaves no trace");
 
-    let gone = desk.ask("DELETE", &format!("{NOTES}/delete/3"), &json!({}));
-    assert_eq!(gone["is_deleted"], json!(true));
-    assert!(!desk.names().contains(&String::from("sample-note-warning")));
-    assert_eq!(desk.get(&note(3))["is_deleted"], json!(true), "it can still be asked for");
+    let deleted = client.ask("DELETE", &format!("{NOTES}/delete/3"), &json!({}));
+    assert_eq!(deleted["is_deleted"], json!(true));
+    assert!(!client.names().contains(&String::from("sample-note-warning")));
+    assert_eq!(client.get(&note(3))["is_deleted"], json!(true), "it can still be asked for");
     let body = json!({ "noteIds": [3, 999], "is_deleted": 0 });
-    let back = desk.ask("PUT", &format!("{NOTES}/update"), &body);
+    let back = client.ask("PUT", &format!("{NOTES}/update"), &body);
     assert_eq!(back.as_array().unwrap().len(), 1);
-    assert!(desk.names().contains(&String::from("sample-note-warning")));
-    let wrong = desk.send("PUT", &format!("{NOTES}/update"), &json!({ "noteIds": "3" }));
+    assert!(client.names().contains(&String::from("sample-note-warning")));
+    let wrong = client.send("PUT", &format!("{NOTES}/update"), &json!({ "noteIds": "3" }));
     assert_eq!(
         (wrong.status, &wrong.json().unwrap()["code"]),
         (422, &json!("woocommerce_note_invalid_ids"))
     );
 
-    let all = desk.send("DELETE", &format!("{NOTES}/delete/all?status=unactioned"), &json!({}));
+    let all = client.send("DELETE", &format!("{NOTES}/delete/all?status=unactioned"), &json!({}));
     assert_eq!(
         all.header("x-wp-total").as_deref(),
         Some("1"),
@@ -104,17 +104,17 @@ fn people_deal_with_notes(site: Site) {
 
     let promo = |name: &str| {
         let path = format!("{NOTES}/experimental-activate-promo/{name}");
-        desk.send("POST", &path, &json!({})).status
+        client.send("POST", &path, &json!({})).status
     };
     assert_eq!((promo("winter-sale"), promo("spring-sale"), promo("spring-sale")), (422, 200, 200));
-    let promoted = desk.names().iter().filter(|name| *name == "spring-sale").count();
+    let promoted = client.names().iter().filter(|name| *name == "spring-sale").count();
     assert_eq!(promoted, 1);
 
     // A note that was put off wakes when its time has come.
     let body = json!({ "status": "snoozed", "date_reminder": 86_400 });
-    assert_eq!(desk.ask("PUT", &note(4), &body)["status"], json!("snoozed"));
+    assert_eq!(client.ask("PUT", &note(4), &body)["status"], json!("snoozed"));
     eventually("the note wakes", Duration::from_mins(2), || {
-        let note = desk.get(&note(4));
+        let note = client.get(&note(4));
         note["status"] == json!("unactioned") && note["date_reminder"].is_null()
     });
 }
@@ -134,40 +134,40 @@ fn the_system_tells_what_happened(site: Site) {
     ]);
     let made = site.json(&["user", "app-password", "--login", "boss", "--name", "test"]);
     let authorization = basic(&format!("boss:{}", text(&made, "password")));
-    let desk = Desk { running: site.serve(), authorization };
-    assert_eq!(desk.names(), Vec::<String>::new());
+    let client = Client { running: site.serve(), authorization };
+    assert_eq!(client.names(), Vec::<String>::new());
     let product = json!({
         "name": "Deck chair", "regular_price": "20", "manage_stock": true, "stock_quantity": 5,
     });
-    let product = desk.ask("POST", "/wp-json/wc/v3/products", &product);
+    let product = client.ask("POST", "/wp-json/wc/v3/products", &product);
     let order = json!({
         "status": "processing",
         "line_items": [{ "product_id": product["id"], "quantity": 3 }],
     });
-    let order = desk.ask("POST", "/wp-json/wc/v3/orders", &order);
-    desk.waits_for("first-order");
-    let leads_to = desk.action_of("first-order").expect("something to do");
+    let order = client.ask("POST", "/wp-json/wc/v3/orders", &order);
+    client.waits_for("first-order");
+    let leads_to = client.action_of("first-order").expect("something to do");
     assert!(leads_to.ends_with(&format!("/portal/store/orders/{}", order["id"])), "{leads_to}");
     let low = format!("low-stock-{}", product["id"]);
-    desk.waits_for(&low);
-    desk.ask("POST", "/wp-json/wc/v3/orders", &json!({ "status": "pending" }));
+    client.waits_for(&low);
+    client.ask("POST", "/wp-json/wc/v3/orders", &json!({ "status": "pending" }));
     // Enough of it is there again, so the note has nothing to tell any more.
     let path = format!("/wp-json/wc/v3/products/{}", product["id"]);
-    desk.ask("PUT", &path, &json!({ "stock_quantity": 50 }));
-    eventually("the note on the stock goes", PATIENCE, || !desk.names().contains(&low));
-    desk.ask("PUT", &path, &json!({ "stock_quantity": 1 }));
-    desk.waits_for(&low);
-    assert_eq!(desk.names(), [String::from("first-order"), low], "the second order is no news");
-    an_export_can_be_downloaded_from_its_note(&desk);
+    client.ask("PUT", &path, &json!({ "stock_quantity": 50 }));
+    eventually("the note on the stock goes", PATIENCE, || !client.names().contains(&low));
+    client.ask("PUT", &path, &json!({ "stock_quantity": 1 }));
+    client.waits_for(&low);
+    assert_eq!(client.names(), [String::from("first-order"), low], "the second order is no news");
+    an_export_can_be_downloaded_from_its_note(&client);
 }
 
-fn an_export_can_be_downloaded_from_its_note(desk: &Desk) {
+fn an_export_can_be_downloaded_from_its_note(client: &Client) {
     let wanted = json!({ "report_args": { "after": "2020-01-01T00:00:00" } });
-    desk.ask("POST", "/wp-json/wc-analytics/reports/orders/export", &wanted);
-    desk.waits_for("report-export-ready");
-    let address = desk.action_of("report-export-ready").expect("a link to the file");
-    let path = address.strip_prefix(&desk.running.url).expect("an address of this site");
-    let file = http::get(&desk.running.url, path, &[]).unwrap();
+    client.ask("POST", "/wp-json/wc-analytics/reports/orders/export", &wanted);
+    client.waits_for("report-export-ready");
+    let address = client.action_of("report-export-ready").expect("a link to the file");
+    let path = address.strip_prefix(&client.running.url).expect("an address of this site");
+    let file = http::get(&client.running.url, path, &[]).unwrap();
     assert_eq!(file.status, 200, "{address}");
     assert!(file.text().contains("Order #"), "{}", file.text());
 }

@@ -5,40 +5,40 @@ use data_encoding::BASE64;
 use serde_json::{Value, json};
 use testkit::http::{Connection, Request, Response};
 
-use crate::shop_desk::ShopDesk;
+use crate::shop_client::ShopClient;
 use crate::support::{Site, basic};
 
 const GATEWAYS: &str = "/boardwalk/v1/payment-gateways";
 const SECRET: &str = "whsec_c2VjcmV0IG9mIGJvdGggc2lkZXM=";
 
-fn desk() -> ShopDesk {
-    let desk = ShopDesk::open(Site::sqlite());
+fn client() -> ShopClient {
+    let client = ShopClient::open(Site::sqlite());
     let gateway = json!({
         "id": "quiet", "name": "Quiet", "title": "Card", "url": "https://pay.example/",
         "secret": SECRET, "enabled": true,
     });
-    let made = desk.send("POST", GATEWAYS, &gateway);
+    let made = client.send("POST", GATEWAYS, &gateway);
     assert_eq!(made.status, 201, "{}", made.text());
     assert!(!made.text().contains(SECRET), "a secret that is known is not repeated");
-    desk
+    client
 }
 
 #[test]
 fn nobody_reads_the_secret_again() {
-    let desk = desk();
+    let client = client();
     let path = "/wp-json/wc-admin/options?options=boardwalk_hosted_gateway_secrets";
     for who in ["admin", "manager", "key:read"] {
-        let pair = desk.shop.identities[who].clone();
+        let pair = client.shop.identities[who].clone();
         let request = Request::new("GET", path)
             .header("Authorization", &basic(&pair))
             .header("X-Forwarded-Proto", "https");
-        let answer = Connection::open(&desk.running.url).unwrap().send(&request).unwrap();
+        let answer = Connection::open(&client.running.url).unwrap().send(&request).unwrap();
         assert!(!answer.text().contains("whsec_"), "{who}: {}", answer.text());
     }
 }
 
 /// Signed by the secret, sent with this media type and query string.
-fn report(desk: &ShopDesk, (media_type, query): (&str, &str), body: &str) -> Response {
+fn report(client: &ShopClient, (media_type, query): (&str, &str), body: &str) -> Response {
     let key = BASE64.decode(SECRET.trim_start_matches("whsec_").as_bytes()).unwrap();
     let now = types::Clock::System.now().as_micros().div_euclid(1_000_000);
     let time = now.to_string();
@@ -51,26 +51,26 @@ fn report(desk: &ShopDesk, (media_type, query): (&str, &str), body: &str) -> Res
         .header("webhook-timestamp", &time)
         .header("webhook-signature", &format!("v1,{}", BASE64.encode(&mac)))
         .body(body.to_owned());
-    Connection::open(&desk.running.url).unwrap().send(&request).unwrap()
+    Connection::open(&client.running.url).unwrap().send(&request).unwrap()
 }
 
 #[test]
 fn only_what_is_signed_is_believed() {
-    let desk = desk();
+    let client = client();
     let query = "?type=captured&payment=pay_x&amount=10&currency=USD&occurred=2026-11-16T10:00:00Z";
     let fine = json!({
         "type": "captured", "payment": "pay_x", "amount": "10", "currency": "USD",
         "occurred": "2026-11-16T10:00:00Z",
     });
     let code = |answer: &Response| answer.json().unwrap_or(Value::Null)["code"].clone();
-    let plain = report(&desk, ("application/json", ""), &fine.to_string());
+    let plain = report(&client, ("application/json", ""), &fine.to_string());
     assert_eq!(code(&plain), "payment_not_found", "the signature is right: {}", plain.text());
     for (how, body) in [
         (("application/json", query), "{}"),
         (("text/plain", query), "hello"),
         (("application/json", "?amount=10"), &*fine.to_string()),
     ] {
-        let answer = report(&desk, how, body);
+        let answer = report(&client, how, body);
         assert_eq!(answer.status, 400, "{how:?}: {}", answer.text());
         assert_eq!(code(&answer), "payment_message_invalid", "{how:?}");
     }
@@ -78,9 +78,9 @@ fn only_what_is_signed_is_believed() {
 
 #[test]
 fn a_new_gateway_does_not_replace_another() {
-    let desk = desk();
+    let client = client();
     let other = json!({ "id": "quiet", "url": "https://thief.example/", "only_new": true });
-    let refused = desk.send("POST", GATEWAYS, &other);
+    let refused = client.send("POST", GATEWAYS, &other);
     assert_eq!(refused.status, 409, "{}", refused.text());
-    assert_eq!(desk.get(GATEWAYS)[0]["url"], "https://pay.example/");
+    assert_eq!(client.get(GATEWAYS)[0]["url"], "https://pay.example/");
 }

@@ -10,8 +10,8 @@ use admin::package::{Files, pack};
 use serde_json::{Value, json};
 use testkit::http::{self, Request, Response};
 
-use crate::shop_desk::ShopDesk;
-use crate::support::{Site, authorization, body, eventually, on_both_engines, text};
+use crate::shop_client::ShopClient;
+use crate::support::{Site, authorization, body, eventually, text};
 
 /// The example of the guide that reports a payment.
 fn documented_report() -> String {
@@ -23,7 +23,7 @@ fn documented_report() -> String {
 }
 
 /// An order that waits for its payment, with what else the body says.
-fn waiting_order(desk: &ShopDesk, more: &Value) -> Value {
+fn waiting_order(client: &ShopClient, more: &Value) -> Value {
     let mut order = json!({
         "status": "pending",
         "billing": { "email": "ada@example.test", "first_name": "Ada" },
@@ -32,32 +32,32 @@ fn waiting_order(desk: &ShopDesk, more: &Value) -> Value {
     for (name, value) in more.as_object().unwrap() {
         order[name] = value.clone();
     }
-    desk.ask("POST", "/wc/v3/orders", &order)
+    client.ask("POST", "/wc/v3/orders", &order)
 }
 
 #[test]
 fn the_documented_report_pays_an_order() {
-    let desk = ShopDesk::open(Site::sqlite());
+    let client = ShopClient::open(Site::sqlite());
     let gateway = json!({ "id": "docs", "sandbox": true, "enabled": true });
-    let made = desk.ask("POST", "/boardwalk/v1/payment-gateways", &gateway);
-    let order = waiting_order(&desk, &json!({}));
+    let made = client.ask("POST", "/boardwalk/v1/payment-gateways", &gateway);
+    let order = waiting_order(&client, &json!({}));
     let (id, total) = (order["id"].clone(), text(&order, "total"));
-    let cart = http::get(&desk.running.url, "/wp-json/wc/store/v1/cart", &[]).unwrap();
+    let cart = http::get(&client.running.url, "/wp-json/wc/store/v1/cart", &[]).unwrap();
     let pay = json!({
         "key": order["order_key"], "billing_email": "ada@example.test", "billing_address": {},
         "payment_method": "hosted-docs",
     });
     let path = format!("/wp-json/wc/store/v1/checkout/{id}");
     let token = cart.header("Cart-Token").unwrap();
-    let begun = http::post(&desk.running.url, &path, &[("Cart-Token", &token)], &pay).unwrap();
+    let begun = http::post(&client.running.url, &path, &[("Cart-Token", &token)], &pay).unwrap();
     assert_eq!(begun.status, 200, "{}", begun.text());
     let result = begun.json().unwrap()["payment_result"].clone();
     let url = text(&result, "redirect_url");
     let payment = url.split("payment=").nth(1).expect("a payment").to_owned();
-    let path = url.strip_prefix(&desk.running.url).expect("a page of the shop");
-    let page = http::get(&desk.running.url, path, &[]).unwrap();
+    let path = url.strip_prefix(&client.running.url).expect("a page of the shop");
+    let page = http::get(&client.running.url, path, &[]).unwrap();
     assert_eq!(page.status, 200, "the gateway is asked for its page: {}", page.text());
-    let callback = format!("{}/wp-json/boardwalk/v1/payments/hosted-docs", desk.running.url);
+    let callback = format!("{}/wp-json/boardwalk/v1/payments/hosted-docs", client.running.url);
     let output = Command::new("bash")
         .args(["-euc", &documented_report()])
         .envs([
@@ -71,15 +71,15 @@ fn the_documented_report_pays_an_order() {
     let printed = String::from_utf8_lossy(&output.stdout);
     let answer: Value = serde_json::from_str(&printed).expect(&printed);
     assert_eq!(answer["state"], "captured", "{answer}");
-    let paid = desk.get(&format!("/wc/v3/orders/{id}"));
+    let paid = client.get(&format!("/wc/v3/orders/{id}"));
     assert!(paid["date_paid"].is_string(), "{paid}");
     assert!(matches!(paid["status"].as_str(), Some("processing" | "completed")), "{paid}");
 
     // The money goes back the same way, and a slow gateway reports it later.
     let refund = json!({ "amount": "2.50", "reason": "slow", "api_refund": true });
-    desk.ask("POST", &format!("/wc/v3/orders/{id}/refunds"), &refund);
+    client.ask("POST", &format!("/wc/v3/orders/{id}/refunds"), &refund);
     let is_paid_back = || {
-        let notes = desk.get(&format!("/wc/v3/orders/{id}/notes"));
+        let notes = client.get(&format!("/wc/v3/orders/{id}/notes"));
         notes.as_array().unwrap().iter().any(|note| text(note, "note").contains("paid back"))
     };
     assert!(!is_paid_back(), "not yet");
@@ -88,7 +88,7 @@ fn the_documented_report_pays_an_order() {
 
 #[test]
 fn a_plugin_brings_a_gateway_once_it_is_set_up() {
-    let desk = ShopDesk::open(Site::sqlite());
+    let client = ShopClient::open(Site::sqlite());
     let manifest = json!({
         "slug": "pier", "name": "Pier", "version": "1.0.0",
         "contributes": {
@@ -103,36 +103,36 @@ fn a_plugin_brings_a_gateway_once_it_is_set_up() {
         },
     });
     let files: Files = [(String::from("plugin.json"), manifest.to_string().into())].into();
-    let sent = desk.upload("/boardwalk/v1/plugins", "pluginzip", &pack(&files, None).unwrap());
+    let sent = client.upload("/boardwalk/v1/plugins", "pluginzip", &pack(&files, None).unwrap());
     assert_eq!(sent.json().unwrap()["slug"], "pier", "{}", sent.text());
-    desk.ask("POST", "/wc-admin/plugins/activate", &json!({ "plugins": "pier" }));
-    let gateways = || desk.get("/boardwalk/v1/payment-gateways");
+    client.ask("POST", "/wc-admin/plugins/activate", &json!({ "plugins": "pier" }));
+    let gateways = || client.get("/boardwalk/v1/payment-gateways");
     assert_eq!(gateways(), json!([]), "nobody said where it is");
     let configure = |values: Value| {
         let path = "/boardwalk/v1/plugins/pier/settings";
-        desk.ask("POST", path, &json!({ "values": values }))
+        client.ask("POST", path, &json!({ "values": values }))
     };
     let secret = "whsec_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=";
     configure(json!({ "address": "https://pay.example/one", "secret": secret }));
     let made = gateways()[0].clone();
     assert_eq!((&made["id"], &made["enabled"]), (&json!("hosted-pier"), &json!(true)), "{made}");
     let path = "/wc/v3/payment_gateways/hosted-pier";
-    desk.ask("PUT", path, &json!({ "title": "Card or phone" }));
+    client.ask("PUT", path, &json!({ "title": "Card or phone" }));
     configure(json!({ "address": "https://pay.example/two" }));
     let kept = gateways()[0].clone();
     assert_eq!(kept["url"], "https://pay.example/two");
     assert_eq!(kept["title"], "Card or phone", "what people changed stays");
-    desk.ask("POST", "/boardwalk/v1/plugins/pier/deactivate", &json!({}));
+    client.ask("POST", "/boardwalk/v1/plugins/pier/deactivate", &json!({}));
     assert_eq!(gateways(), json!([]));
-    assert_eq!(desk.look(path).status, 404);
+    assert_eq!(client.look(path).status, 404);
 }
 
-fn post(desk: &ShopDesk, path: &str, who: &str, body: &Value) -> Response {
+fn post(client: &ShopClient, path: &str, who: &str, body: &Value) -> Response {
     let request = Request::new("POST", path)
         .header("Authorization", who)
         .header("Content-Type", "application/json")
         .body(body.to_string());
-    http::send(&desk.running.url, &request).unwrap()
+    http::send(&client.running.url, &request).unwrap()
 }
 
 #[track_caller]
@@ -144,39 +144,39 @@ fn done(answer: &Response) -> Value {
 on_both_engines!(a_terminal_takes_the_money);
 
 fn a_terminal_takes_the_money(site: Site) {
-    let desk = ShopDesk::open(site);
-    let key = desk.shop.site.key(&desk.shop.site.iso("Sellers"));
+    let client = ShopClient::open(site);
+    let key = client.shop.site.key(&client.shop.site.iso("Sellers"));
     let owner = authorization(&key);
-    let data = done(&desk.running.onboard(&key, &body("Terminal cafe")))["data"].clone();
+    let data = done(&client.running.onboard(&key, &body("Terminal cafe")))["data"].clone();
     let tpn = text(&data, "tpn");
     let own = json!({ "merchant_id": data["merchantId"], "store_id": data["storeId"] });
-    let order = waiting_order(&desk, &own);
+    let order = waiting_order(&client, &own);
     let sales = format!("/v1/tpns/{tpn}/sales");
-    let ask = |order: &Value| post(&desk, &sales, &owner, &json!({ "orderId": order["id"] }));
+    let ask = |order: &Value| post(&client, &sales, &owner, &json!({ "orderId": order["id"] }));
     assert_eq!(ask(&order).status, 409, "there is no device");
-    let code = done(&post(&desk, &format!("/v1/tpns/{tpn}/pairing-code"), &owner, &json!({})));
+    let code = done(&post(&client, &format!("/v1/tpns/{tpn}/pairing-code"), &owner, &json!({})));
     let code = text(&code, "code");
     let simulated = |action: &str, body: &Value| {
-        post(&desk, &format!("/v1/sandbox/devices/{code}/{action}"), &owner, body)
+        post(&client, &format!("/v1/sandbox/devices/{code}/{action}"), &owner, body)
     };
     let paired = done(&simulated("pair", &json!({})));
     let device = format!("device-token {}", text(&paired, "deviceToken"));
-    let strange = waiting_order(&desk, &json!({}));
+    let strange = waiting_order(&client, &json!({}));
     assert_eq!(ask(&strange).status, 400, "it is no order of the store");
     let sale = done(&ask(&order));
     assert_eq!((&sale["status"], &sale["amount"]), (&json!("requested"), &json!("12.50")));
     assert_eq!(ask(&order).status, 409, "one request at a time");
     let headers = [("Authorization", device.as_str())];
-    let shown = http::get(&desk.running.url, "/v1/device/sale", &headers).unwrap();
+    let shown = http::get(&client.running.url, "/v1/device/sale", &headers).unwrap();
     let shown = done(&shown)["sale"].clone();
     assert_eq!((&shown["saleId"], &shown["status"]), (&sale["saleId"], &json!("shown")));
     let path = format!("/v1/device/sales/{}/answer", text(&sale, "saleId"));
     let approval = json!({ "approved": true, "approvalCode": "A1B2" });
-    let approved = done(&post(&desk, &path, &device, &approval));
+    let approved = done(&post(&client, &path, &device, &approval));
     assert_eq!(approved["status"], "approved");
-    assert_eq!(done(&post(&desk, &path, &device, &approval)), approved, "an answer counts once");
+    assert_eq!(done(&post(&client, &path, &device, &approval)), approved, "an answer counts once");
     let path = format!("/wc/v3/orders/{}", order["id"]);
-    let paid = desk.get(&path);
+    let paid = client.get(&path);
     assert!(paid["date_paid"].is_string(), "{paid}");
     assert_eq!(
         (&paid["payment_method"], &paid["transaction_id"]),
@@ -184,36 +184,36 @@ fn a_terminal_takes_the_money(site: Site) {
     );
     // A part goes back the same way; the rest is refused, and then cancelled.
     let back = format!("/v1/sales/{}/refund", text(&sale, "saleId"));
-    assert_eq!(post(&desk, &back, &owner, &json!({ "amount": "99" })).status, 400);
-    done(&post(&desk, &back, &owner, &json!({ "amount": "2.50" })));
+    assert_eq!(post(&client, &back, &owner, &json!({ "amount": "99" })).status, 400);
+    done(&post(&client, &back, &owner, &json!({ "amount": "2.50" })));
     let answered = done(&simulated("answer", &json!({})));
     assert_eq!((&answered["kind"], &answered["status"]), (&json!("refund"), &json!("approved")));
-    assert_eq!(desk.get(&path)["refunds"][0]["total"], "-2.50");
-    let rest = done(&post(&desk, &back, &owner, &json!({})));
+    assert_eq!(client.get(&path)["refunds"][0]["total"], "-2.50");
+    let rest = done(&post(&client, &back, &owner, &json!({})));
     assert_eq!(rest["amount"], "10.00");
     let refused = done(&simulated("answer", &json!({ "approved": false, "reason": "No card" })));
     assert_eq!((&refused["status"], &refused["reason"]), (&json!("declined"), &json!("No card")));
-    let again = done(&post(&desk, &back, &owner, &json!({})));
+    let again = done(&post(&client, &back, &owner, &json!({})));
     let cancel = format!("/v1/sales/{}/cancel", text(&again, "saleId"));
-    assert_eq!(done(&post(&desk, &cancel, &owner, &json!({})))["status"], "cancelled");
+    assert_eq!(done(&post(&client, &cancel, &owner, &json!({})))["status"], "cancelled");
     assert_eq!(simulated("answer", &json!({})).status, 404, "nothing is left to answer");
-    assert_eq!(desk.get(&path)["refunds"].as_array().unwrap().len(), 1);
+    assert_eq!(client.get(&path)["refunds"].as_array().unwrap().len(), 1);
     // Who does not answer in time, answers nothing.
-    let other = waiting_order(&desk, &own);
+    let other = waiting_order(&client, &own);
     let sale = done(&ask(&other));
     let hour = json!({ "advanceSeconds": 3_600 });
-    done(&post(&desk, "/v1/sandbox/clock", &owner, &hour));
+    done(&post(&client, "/v1/sandbox/clock", &owner, &hour));
     let path = format!("/v1/sales/{}", text(&sale, "saleId"));
-    assert_eq!(done(&desk.running.get(&path, &key))["status"], "expired");
-    let stranger = desk.shop.site.key(&desk.shop.site.iso("Others"));
-    assert_eq!(desk.running.get(&path, &stranger).status, 404);
-    let listed = done(&desk.running.get(&sales, &key));
+    assert_eq!(done(&client.running.get(&path, &key))["status"], "expired");
+    let stranger = client.shop.site.key(&client.shop.site.iso("Others"));
+    assert_eq!(client.running.get(&path, &stranger).status, 404);
+    let listed = done(&client.running.get(&sales, &key));
     assert_eq!(listed["data"].as_array().unwrap().len(), 5);
 }
 
 /// A shop with a terminal that has a device.
 struct Till {
-    desk: ShopDesk,
+    client: ShopClient,
     owner: String,
     tpn: String,
     code: String,
@@ -224,13 +224,13 @@ struct Till {
 
 impl Till {
     fn open() -> Self {
-        let desk = ShopDesk::open(Site::sqlite());
-        let key = desk.shop.site.key(&desk.shop.site.iso("Sellers"));
-        let data = done(&desk.running.onboard(&key, &body("Terminal cafe")))["data"].clone();
+        let client = ShopClient::open(Site::sqlite());
+        let key = client.shop.site.key(&client.shop.site.iso("Sellers"));
+        let data = done(&client.running.onboard(&key, &body("Terminal cafe")))["data"].clone();
         let own = json!({ "merchant_id": data["merchantId"], "store_id": data["storeId"] });
         let (owner, tpn) = (authorization(&key), text(&data, "tpn"));
         let (code, device) = (String::new(), String::new());
-        let mut till = Self { desk, owner, tpn, code, device, own };
+        let mut till = Self { client, owner, tpn, code, device, own };
         till.pair("pairing-code");
         till
     }
@@ -243,7 +243,7 @@ impl Till {
     }
 
     fn post(&self, path: &str, body: &Value) -> Response {
-        post(&self.desk, path, &self.owner, body)
+        post(&self.client, path, &self.owner, body)
     }
 
     fn act(&self, action: &str) -> Value {
@@ -256,7 +256,7 @@ impl Till {
 
     /// An order, and the request to take the money for it.
     fn sale(&self) -> (Value, Value) {
-        let order = waiting_order(&self.desk, &self.own);
+        let order = waiting_order(&self.client, &self.own);
         let path = format!("/v1/tpns/{}/sales", self.tpn);
         let sale = done(&self.post(&path, &json!({ "orderId": order["id"] })));
         (order, sale)
@@ -265,18 +265,18 @@ impl Till {
     /// What the device is to show.
     fn next(&self) -> Value {
         let headers = [("Authorization", self.device.as_str())];
-        let next = http::get(&self.desk.running.url, "/v1/device/sale", &headers).unwrap();
+        let next = http::get(&self.client.running.url, "/v1/device/sale", &headers).unwrap();
         done(&next)["sale"].clone()
     }
 
     fn answer(&self, sale: &Value, body: &Value) -> Response {
         let path = format!("/v1/device/sales/{}/answer", text(sale, "saleId"));
-        post(&self.desk, &path, &self.device, body)
+        post(&self.client, &path, &self.device, body)
     }
 
     fn delete(&self, order: &Value) {
         let path = format!("/wc/v3/orders/{}?force=true", order["id"]);
-        self.desk.ask("DELETE", &path, &json!({}));
+        self.client.ask("DELETE", &path, &json!({}));
     }
 }
 
@@ -291,15 +291,15 @@ fn a_terminal_does_not_pay_an_order_that_has_changed() {
     for change in changes {
         let (order, sale) = till.sale();
         let path = format!("/wc/v3/orders/{}", order["id"]);
-        let changed = till.desk.ask("PUT", &path, &change(&order));
+        let changed = till.client.ask("PUT", &path, &change(&order));
         let sum = |order: &Value| format!("{} {}", text(order, "total"), text(order, "currency"));
         assert_ne!(sum(&changed), sum(&order));
         let approval = json!({ "approved": true, "approvalCode": "A1B2" });
         assert_eq!(done(&till.answer(&sale, &approval))["status"], "approved");
-        let held = till.desk.get(&path);
+        let held = till.client.get(&path);
         assert_eq!((&held["status"], &held["date_paid"]), (&json!("on-hold"), &json!(null)));
         assert_eq!(held["transaction_id"], "A1B2", "the money can be found");
-        let notes = till.desk.get(&format!("{path}/notes"));
+        let notes = till.client.get(&format!("{path}/notes"));
         let told = format!("took {}, but the order is for {}", sum(&order), sum(&changed));
         let mut notes = notes.as_array().unwrap().iter().map(|note| text(note, "note"));
         assert!(notes.any(|note| note.contains(&told)), "{told}");
@@ -331,9 +331,9 @@ fn a_device_can_repeat_its_answer() {
     let (order, sale) = till.sale();
     let approved = done(&till.answer(&sale, &approval));
     let path = format!("/wc/v3/orders/{}/notes", order["id"]);
-    let notes = till.desk.get(&path);
+    let notes = till.client.get(&path);
     assert_eq!(done(&till.answer(&sale, &approval)), approved);
-    assert_eq!(till.desk.get(&path), notes, "the order hears of it once");
+    assert_eq!(till.client.get(&path), notes, "the order hears of it once");
     assert_eq!(till.answer(&sale, &refusal).status, 409);
     let other_code = json!({ "approved": true, "approvalCode": "C3D4" });
     assert_eq!(till.answer(&sale, &other_code).status, 409);

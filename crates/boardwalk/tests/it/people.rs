@@ -10,7 +10,7 @@ use testkit::smtp::Sink;
 use crate::browser::Browser;
 use crate::load::Ids;
 use crate::mail::with_relay;
-use crate::support::{Running, Site, authorization, body, on_both_engines, text};
+use crate::support::{Running, Site, authorization, body, text};
 
 const PATIENCE: Duration = Duration::from_mins(1);
 const PASSWORD: &str = "correct horse battery";

@@ -1,4 +1,4 @@
-//! Somebody becomes an ISO by themselves, from the letter to the first merchant, and the operator
+//! Somebody becomes an ISO by themselves, from the e-mail to the first merchant, and the operator
 //! decides about them.
 
 use std::time::Duration;
@@ -10,7 +10,7 @@ use testkit::smtp::Sink;
 
 use crate::browser::Browser;
 use crate::mail::with_relay;
-use crate::support::{Running, Site, body, complaint, eventually, on_both_engines, text};
+use crate::support::{Running, Site, body, complaint, eventually, text};
 
 const PATIENCE: Duration = Duration::from_mins(1);
 const PASSWORD: &str = "  correct horse battery ";
@@ -25,13 +25,13 @@ fn post(running: &Running, path: &str, body: &Value) -> Response {
     http::post(&running.url, path, &[], body).unwrap()
 }
 
-/// The token of the link in the newest of so many letters.
-fn token_in_letter(sink: &Sink, letters: usize) -> String {
-    let got = sink.wait_for(letters, PATIENCE).unwrap();
-    let letter = &got[letters - 1];
-    assert_eq!(letter.to, [EMAIL]);
-    // Lines of a letter end where its encoding folds them.
-    let data = letter.data.replace("=\r\n", "").replace("=\n", "").replace("=3D", "=");
+/// The token of the link in the newest of so many e-mails.
+fn token_in_email(sink: &Sink, emails: usize) -> String {
+    let got = sink.wait_for(emails, PATIENCE).unwrap();
+    let email = &got[emails - 1];
+    assert_eq!(email.to, [EMAIL]);
+    // Lines of an e-mail end where its encoding folds them.
+    let data = email.data.replace("=\r\n", "").replace("=\n", "").replace("=3D", "=");
     let (_, rest) = data.split_once("/portal/register?token=").expect("a link");
     rest.chars().take_while(char::is_ascii_alphanumeric).collect()
 }
@@ -54,7 +54,7 @@ fn an_approved_iso_onboards(site: Site) {
     let answer = post(&running, "/v1/isos", &registration(EMAIL));
     assert_eq!(answer.status, 200, "{}", answer.text());
     assert_eq!(answer.json().unwrap()["status"], "pending_confirmation");
-    let token = token_in_letter(&sink, 1);
+    let token = token_in_email(&sink, 1);
     let wanted = json!({ "token": token, "password": PASSWORD });
     let made = post(&running, "/v1/isos/confirm", &wanted);
     assert_eq!(made.status, 200, "{}", made.text());
@@ -87,9 +87,9 @@ fn an_approved_iso_onboards(site: Site) {
     assert_eq!((&approved["status"], &approved["version"]), (&json!("active"), &json!(2)));
     let twice = boss.send("POST", &format!("{path}/approve"), Some(&json!({})));
     assert_eq!(twice.status, 409, "{}", twice.text());
-    let letters = sink.wait_for(3, PATIENCE).unwrap();
+    let emails = sink.wait_for(3, PATIENCE).unwrap();
     let has = |to: &str, words: &str| {
-        letters.iter().any(|letter| letter.to == [to] && letter.data.contains(words))
+        emails.iter().any(|email| email.to == [to] && email.data.contains(words))
     };
     assert!(has("boss@site.example", "An ISO is waiting for your approval"));
     assert!(has(EMAIL, "Your registration was approved"));
@@ -166,7 +166,7 @@ fn an_open_registration_gives_the_first_key_and_never_tells_who_is_known() {
     let session = http::get(&running.url, "/session/nonce", &[]).unwrap().json().unwrap();
     assert_eq!(session, json!({ "signed_in": false, "registration": "open" }));
     let first = post(&running, "/v1/isos", &registration(EMAIL));
-    let token = token_in_letter(&sink, 1);
+    let token = token_in_email(&sink, 1);
     let short = json!({ "token": token, "password": "short" });
     assert_eq!(post(&running, "/v1/isos/confirm", &short).status, 400);
     let wanted = json!({ "token": token, "password": PASSWORD });
@@ -182,16 +182,16 @@ fn an_open_registration_gives_the_first_key_and_never_tells_who_is_known() {
         (answer.status, body)
     };
     assert_eq!(shape(&known), shape(&first), "who is known is not told");
-    let letters = sink.wait_for(2, PATIENCE).unwrap();
-    assert!(letters[1].data.contains("already have an account"), "{}", letters[1].data);
-    assert!(!letters[1].data.contains("token="));
-    // Nobody is flooded: the next letter to the same address has to wait.
+    let emails = sink.wait_for(2, PATIENCE).unwrap();
+    assert!(emails[1].data.contains("already have an account"), "{}", emails[1].data);
+    assert!(!emails[1].data.contains("token="));
+    // Nobody is flooded: the next e-mail to the same address has to wait.
     for _ in 0..3 {
         assert_eq!(shape(&post(&running, "/v1/isos", &registration(EMAIL))), shape(&first));
     }
     std::thread::sleep(Duration::from_secs(1));
     assert_eq!(sink.got().len(), 2);
-    // Whoever moves their clock is told by events; letters are real.
+    // Whoever moves their clock is told by events; e-mails are real.
     let headers = [("Authorization", &*crate::support::authorization(&key))];
     let ahead = json!({ "advanceSeconds": 360 * 86_400 });
     let moved = http::post(&running.url, "/v1/sandbox/clock", &headers, &ahead).unwrap();
@@ -219,7 +219,7 @@ fn registration_is_closed_unless_the_operator_opens_it_and_sends_mail() {
 }
 
 #[test]
-fn faults_of_a_registration_are_told_at_once() {
+fn errors_of_a_registration_are_told_at_once() {
     let running = Site::sqlite().set("onboarding.registration", "open").serve();
     let wrong = json!({ "name": "", "email": "nobody", "website": "ftp://x.example" });
     let answer = post(&running, "/v1/isos", &wrong);

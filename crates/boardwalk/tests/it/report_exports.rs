@@ -9,18 +9,18 @@ use testkit::http::{self, Request, Response};
 use testkit::smtp::Sink;
 
 use crate::rest_site::RestSite;
-use crate::support::{Running, Site, basic, complaint, eventually, on_both_engines, text};
+use crate::support::{Running, Site, basic, complaint, eventually, text};
 
 const PATIENCE: Duration = Duration::from_mins(2);
 const REPORTS: &str = "/wp-json/wc-analytics/reports";
 const MARK: &str = "\u{feff}";
 
-struct Desk {
+struct Client {
     running: Running,
     authorization: String,
 }
 
-impl Desk {
+impl Client {
     fn post(&self, path: &str, body: &Value) -> Response {
         let request = Request::new("POST", path)
             .header("Authorization", &self.authorization)
@@ -105,11 +105,11 @@ on_both_engines!(every_report_is_exported_as_recorded);
 fn every_report_is_exported_as_recorded(site: Site) {
     let shop = RestSite::import(site.set("analytics.compat", true));
     let running = shop.site.serve();
-    let desk = Desk { running, authorization: basic(&shop.identities["admin"]) };
+    let client = Client { running, authorization: basic(&shop.identities["admin"]) };
     let recorded = recorded();
     assert_eq!(recorded.len(), 10, "every type of report");
     for (report, args, head, rows) in recorded {
-        let file = desk.download(&desk.exported(&report, &args, false));
+        let file = client.download(&client.exported(&report, &args, false));
         assert_eq!(file.status, 200, "{report}");
         let text = String::from_utf8(file.body.clone()).unwrap();
         let text = text.strip_prefix(MARK).unwrap_or_else(|| panic!("{report} has no mark"));
@@ -132,35 +132,35 @@ fn a_link_leads_to_the_file_and_is_sent_by_mail() {
         .set("mail.from", "Pier Shop <shop@pier.example>");
     let shop = RestSite::import(site);
     let running = shop.site.serve();
-    let desk = Desk { running, authorization: basic(&shop.identities["manager"]) };
+    let client = Client { running, authorization: basic(&shop.identities["manager"]) };
     let args = json!({ "orderby": "items_sold", "after": "2025-09-01T00:00:00" });
-    let path = desk.exported("products", &args, true);
-    let file = desk.download(&path);
+    let path = client.exported("products", &args, true);
+    let file = client.download(&path);
     let name = file.header("content-disposition").unwrap();
     assert_eq!(name, "attachment; filename=\"products-from-2025-09-01.csv\"");
     assert_eq!(file.header("content-type").as_deref(), Some("text/csv; charset=utf-8"));
     assert_eq!(file.header("content-length").unwrap(), file.body.len().to_string());
-    assert_eq!(desk.download(&path).body, file.body, "it can be downloaded again");
+    assert_eq!(client.download(&path).body, file.body, "it can be downloaded again");
     let (address, token) = path.split_once("&token=").unwrap();
     assert_eq!(token.len(), 64);
     for wrong in
         [address.to_owned(), format!("{address}&token="), path.replace("products", "taxes")]
     {
-        assert_eq!(desk.download(&wrong).status, 404, "{wrong}");
+        assert_eq!(client.download(&wrong).status, 404, "{wrong}");
     }
     let mut other = path.clone();
     let last = if other.pop() == Some('0') { '1' } else { '0' };
     other.push(last);
-    assert_eq!(desk.download(&other).status, 404);
+    assert_eq!(client.download(&other).status, 404);
 
-    let letters = sink.wait_for(1, PATIENCE).unwrap();
-    let letter = letters[0].data.replace("=\n", "").replace("=3D", "=");
-    assert!(letter.contains(token), "{letter}");
-    assert!(letter.contains("Your Products report"), "{letter}");
-    let log = desk.running.server.stderr();
+    let emails = sink.wait_for(1, PATIENCE).unwrap();
+    let email = emails[0].data.replace("=\n", "").replace("=3D", "=");
+    assert!(email.contains(token), "{email}");
+    assert!(email.contains("Your Products report"), "{email}");
+    let log = client.running.server.stderr();
     assert!(!log.contains(token), "the log tells the way to the file: {log}");
     eventually("the note is raised", PATIENCE, || {
-        let notes = desk.get("/wp-json/wc-analytics/admin/notes?per_page=100");
+        let notes = client.get("/wp-json/wc-analytics/admin/notes?per_page=100");
         notes.to_string().contains("report-export-ready")
     });
 }
@@ -169,9 +169,9 @@ fn a_link_leads_to_the_file_and_is_sent_by_mail() {
 fn what_cannot_be_exported_is_refused() {
     let shop = RestSite::import(Site::sqlite());
     let running = shop.site.serve();
-    let desk = Desk { running, authorization: basic(&shop.identities["admin"]) };
+    let client = Client { running, authorization: basic(&shop.identities["admin"]) };
     let refused = |report: &str, body: &Value| {
-        let answer = desk.post(&format!("{REPORTS}/{report}/export"), body);
+        let answer = client.post(&format!("{REPORTS}/{report}/export"), body);
         (answer.status, text(&answer.json().unwrap(), "code"))
     };
     let unknown = (400, String::from("woocommerce_rest_invalid_report_type"));
@@ -183,15 +183,15 @@ fn what_cannot_be_exported_is_refused() {
         assert_eq!(refused("orders", &json!({ "report_args": args })), invalid, "{args}");
     }
     let nothing = json!({ "report_args": { "before": "2001-01-01T00:00:00" } });
-    let answer = desk.post(&format!("{REPORTS}/orders/export"), &nothing);
+    let answer = client.post(&format!("{REPORTS}/orders/export"), &nothing);
     let answer: Value = answer.json().unwrap();
     assert_eq!(answer.as_object().unwrap().len(), 1, "{answer}");
     // A cancelled export leaves no file.
-    let started = desk.post(&format!("{REPORTS}/stock/export"), &json!({})).json();
+    let started = client.post(&format!("{REPORTS}/stock/export"), &json!({})).json();
     let id = text(&started.unwrap(), "export_id");
-    desk.post(&format!("{REPORTS}/import/cancel"), &json!({}));
+    client.post(&format!("{REPORTS}/import/cancel"), &json!({}));
     std::thread::sleep(Duration::from_secs(2));
-    let status = desk.get(&format!("{REPORTS}/stock/export/{id}/status"));
+    let status = client.get(&format!("{REPORTS}/stock/export/{id}/status"));
     assert_eq!((&status["percent_complete"], status.get("download_url")), (&json!(0), None));
 }
 

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use testkit::http::{self, Request};
 
 use crate::rest_site::RestSite;
-use crate::support::{Running, Site, basic, eventually, on_both_engines};
+use crate::support::{Running, Site, basic, eventually};
 
 const PATIENCE: Duration = Duration::from_mins(2);
 const RANGE: &str =
@@ -17,12 +17,12 @@ const ROOT: &str = "/wp-json/wc-analytics";
 const ORDERS: i64 = 346;
 const CUSTOMERS: i64 = 25;
 
-struct Desk<'a> {
+struct Client<'a> {
     running: &'a Running,
     authorization: String,
 }
 
-impl Desk<'_> {
+impl Client<'_> {
     fn ask(&self, method: &str, path: &str, body: &Value) -> (u16, Value) {
         let mut request = Request::new(method, &format!("{ROOT}{path}"))
             .header("Authorization", &self.authorization);
@@ -78,52 +78,52 @@ fn deleted_figures_are_imported_again(site: Site) {
     let shop = RestSite::import(site);
     let running = shop.site.serve();
     let authorization = basic(&shop.identities["admin"]);
-    let desk = Desk { running: &running, authorization: authorization.clone() };
-    let (whole, all) = (desk.revenue(), desk.orders());
-    assert_eq!(desk.imported(), (CUSTOMERS, ORDERS), "what was followed counts as imported");
+    let client = Client { running: &running, authorization: authorization.clone() };
+    let (whole, all) = (client.revenue(), client.orders());
+    assert_eq!(client.imported(), (CUSTOMERS, ORDERS), "what was followed counts as imported");
     let both = |customers: i64, orders: i64| json!({ "customers": customers, "orders": orders });
-    assert_eq!(desk.get("/reports/import/totals"), both(CUSTOMERS, ORDERS));
-    assert_eq!(desk.get("/reports/import/totals?skip_existing=true"), both(0, 0));
+    assert_eq!(client.get("/reports/import/totals"), both(CUSTOMERS, ORDERS));
+    assert_eq!(client.get("/reports/import/totals?skip_existing=true"), both(0, 0));
 
-    assert_eq!(desk.post("/reports/import/delete", &json!({}))["status"], json!("success"));
-    eventually("all figures are gone", PATIENCE, || desk.orders() == 0);
-    assert_eq!(desk.status(), json!({ "is_importing": false }));
-    assert_eq!(desk.get("/reports/import/totals?skip_existing=true"), both(0, ORDERS));
-    let some = desk.get("/reports/import/totals?days=100");
+    assert_eq!(client.post("/reports/import/delete", &json!({}))["status"], json!("success"));
+    eventually("all figures are gone", PATIENCE, || client.orders() == 0);
+    assert_eq!(client.status(), json!({ "is_importing": false }));
+    assert_eq!(client.get("/reports/import/totals?skip_existing=true"), both(0, ORDERS));
+    let some = client.get("/reports/import/totals?days=100");
     let some = some["orders"].as_i64().unwrap();
     assert!(0 < some && some < ORDERS, "{some}");
 
-    let started = desk.post("/reports/import", &json!({ "days": 100 }));
+    let started = client.post("/reports/import", &json!({ "days": 100 }));
     assert_eq!(started["status"], json!("success"), "{started}");
-    let again = desk.post("/reports/import", &json!({}));
+    let again = client.post("/reports/import", &json!({}));
     assert_eq!(again["status"], json!("error"), "one is under way: {again}");
-    let status = desk.status();
+    let status = client.status();
     assert_eq!(status["is_importing"], json!(true), "{status}");
     assert_eq!(status["orders"]["total"], json!(some));
     assert!(status["imported_from"].as_str().unwrap().ends_with(" 00:00:00"), "{status}");
-    desk.ends();
-    assert_eq!(desk.imported().1, some);
-    let orders = desk.orders();
+    client.ends();
+    assert_eq!(client.imported().1, some);
+    let orders = client.orders();
     assert!(0 < orders && orders < all, "{orders} of {all}");
 
     // The server dies in between; another one ends what it began.
-    desk.post("/reports/import", &json!({ "skip_existing": true }));
+    client.post("/reports/import", &json!({ "skip_existing": true }));
     running.server.kill();
     let running = shop.site.serve();
-    let desk = Desk { running: &running, authorization };
-    desk.ends();
-    assert_eq!(desk.imported(), (0, ORDERS - some));
-    assert_eq!(desk.revenue(), whole, "the figures are those of before");
-    let notes = desk.get("/admin/notes?per_page=100").to_string();
+    let client = Client { running: &running, authorization };
+    client.ends();
+    assert_eq!(client.imported(), (0, ORDERS - some));
+    assert_eq!(client.revenue(), whole, "the figures are those of before");
+    let notes = client.get("/admin/notes?per_page=100").to_string();
     assert!(notes.contains("report-import-finished"), "{notes}");
 
     // Who stops an import before it begins leaves everything as it is.
-    desk.post("/reports/import", &json!({}));
-    desk.post("/reports/import/cancel", &json!({}));
-    desk.ends();
-    let status = desk.status();
+    client.post("/reports/import", &json!({}));
+    client.post("/reports/import/cancel", &json!({}));
+    client.ends();
+    let status = client.status();
     assert_eq!(status["orders"]["imported"], json!(0), "{status}");
-    assert_eq!((&status["imported_from"], desk.revenue()), (&json!(-1), whole));
+    assert_eq!((&status["imported_from"], client.revenue()), (&json!(-1), whole));
 }
 
 #[test]
@@ -131,30 +131,30 @@ fn a_catch_up_is_scheduled_and_can_be_asked_for() {
     let shop = RestSite::import(Site::sqlite());
     let running = shop.site.serve();
     let authorization = basic(&shop.identities["manager"]);
-    let desk = Desk { running: &running, authorization };
-    let status = desk.get("/imports/status");
+    let client = Client { running: &running, authorization };
+    let status = client.get("/imports/status");
     assert_eq!(status["mode"], json!("scheduled"), "{status}");
     assert_eq!(status["import_in_progress_or_due"], json!(false));
     let next = status["next_scheduled"].as_str().unwrap().to_owned();
-    assert_eq!(desk.post("/imports/trigger", &json!({}))["success"], json!(true));
-    let (refused, answer) = desk.ask("POST", "/imports/trigger", &json!({}));
+    assert_eq!(client.post("/imports/trigger", &json!({}))["success"], json!(true));
+    let (refused, answer) = client.ask("POST", "/imports/trigger", &json!({}));
     let code = "woocommerce_rest_analytics_import_in_progress";
     assert_eq!((refused, &answer["code"]), (400, &json!(code)));
     eventually("it has ended", PATIENCE, || {
-        let status = desk.get("/imports/status");
+        let status = client.get("/imports/status");
         let later = status["next_scheduled"].as_str().is_some_and(|later| later >= next.as_str());
         status["import_in_progress_or_due"] == json!(false) && later
     });
     let setting = "/settings/wc_admin/woocommerce_analytics_scheduled_import";
-    desk.ask("PUT", setting, &json!({ "value": "no" }));
+    client.ask("PUT", setting, &json!({ "value": "no" }));
     let immediate = json!({
         "mode": "immediate",
         "last_processed_date": null,
         "next_scheduled": null,
         "import_in_progress_or_due": null,
     });
-    assert_eq!(desk.get("/imports/status"), immediate);
-    let (refused, answer) = desk.ask("POST", "/imports/trigger", &json!({}));
+    assert_eq!(client.get("/imports/status"), immediate);
+    let (refused, answer) = client.ask("POST", "/imports/trigger", &json!({}));
     let code = "woocommerce_rest_analytics_import_immediate_mode";
     assert_eq!((refused, &answer["code"]), (400, &json!(code)));
 }

@@ -4,7 +4,7 @@ use admin::package::{ARCHIVE_BYTES_MAX, Files, pack};
 use serde_json::json;
 use testkit::http::{self, Request, Response};
 
-use crate::shop_desk::ShopDesk;
+use crate::shop_client::ShopClient;
 use crate::support::{Running, Site, authorization, body};
 
 const KIB: usize = 1024;
@@ -42,12 +42,12 @@ fn onboarding_accepts_bodies_up_to_their_limit() {
 
 #[test]
 fn the_rest_interface_accepts_bodies_up_to_the_limit_of_each_route() {
-    let desk = ShopDesk::open(Site::sqlite());
+    let client = ShopClient::open(Site::sqlite());
     let send = |bytes: usize| {
         let mut request = json!({ "title": "Long", "status": "draft", "content": "" });
         let rest = bytes - request.to_string().len();
         request["content"] = json!("x".repeat(rest));
-        desk.send("POST", "/wp/v2/posts", &request)
+        client.send("POST", "/wp/v2/posts", &request)
     };
     let accepted = send(REST_BYTES);
     assert_eq!(accepted.status, 201, "{}", accepted.text());
@@ -59,28 +59,28 @@ fn the_rest_interface_accepts_bodies_up_to_the_limit_of_each_route() {
         ("/wc-admin/themes", "theme.json", "large-theme"),
     ] {
         let archive = archive_of(manifest, slug, ARCHIVE_BYTES);
-        let accepted = desk.upload(path, "pluginzip", &archive);
+        let accepted = client.upload(path, "pluginzip", &archive);
         let text = accepted.text();
         assert!(matches!(accepted.status, 200 | 201) && text.contains(slug), "{path}: {text}");
 
         let above = archive_of(manifest, "larger", ARCHIVE_BYTES + 1);
-        let told = desk.upload(path, "pluginzip", &above).text();
+        let told = client.upload(path, "pluginzip", &above).text();
         assert!(told.contains("must not exceed"), "{path}: {told}");
         let beyond = vec![0; ARCHIVE_BYTES + FORM_SPARE_BYTES];
-        refused(&desk.upload(path, "pluginzip", &beyond), "rest_body_too_large");
+        refused(&client.upload(path, "pluginzip", &beyond), "rest_body_too_large");
     }
 }
 
 /// Nobody who is unknown holds as much memory as a file takes.
 #[test]
 fn strangers_have_the_limit_of_every_route() {
-    let desk = ShopDesk::open(Site::sqlite());
+    let client = ShopClient::open(Site::sqlite());
     for path in ["/boardwalk/v1/plugins", "/wc-admin/themes"] {
         let send = |bytes: usize| {
             let request = Request::new("POST", &format!("/wp-json{path}"))
                 .header("Content-Type", "application/octet-stream")
                 .body(vec![b'x'; bytes]);
-            http::send(&desk.running.url, &request).unwrap()
+            http::send(&client.running.url, &request).unwrap()
         };
         refused(&send(REST_BYTES + 1), "rest_body_too_large");
         assert_eq!(send(REST_BYTES).status, 401, "{path}");

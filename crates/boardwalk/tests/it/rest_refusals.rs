@@ -18,7 +18,7 @@ use testkit::http::{Connection, Request, Response};
 use self::plan::{Endpoint, Routes};
 use crate::load::Ids;
 use crate::rest_site::RestSite;
-use crate::support::{Running, Site, body, on_both_engines};
+use crate::support::{Running, Site, body};
 
 /// Who asks: a name for the file, and whom of the recorded shop it is.
 const CALLERS: [(&str, Option<&str>); 4] = [

@@ -9,9 +9,7 @@ use testkit::http::{self, Request, Response};
 use testkit::process;
 
 use crate::browser::Browser;
-use crate::support::{
-    Running, Site, authorization, basic, body, eventually, on_both_engines, text,
-};
+use crate::support::{Running, Site, authorization, basic, body, eventually, text};
 
 const BOSS: &str = "boss";
 const BOSS_PASSWORD: &str = "the boss's password";

@@ -15,26 +15,6 @@ use testkit::http::{self, Response};
 use testkit::process::{self, Server};
 use types::Environment;
 
-/// Runs functions of a [`Site`] as tests, each on both engines.
-macro_rules! on_both_engines {
-    ($($name:ident),+ $(,)?) => {$(
-        mod $name {
-            use crate::support::Site;
-
-            #[test]
-            fn on_sqlite() {
-                super::$name(Site::sqlite());
-            }
-
-            #[test]
-            fn on_postgres() {
-                super::$name(Site::postgres());
-            }
-        }
-    )+};
-}
-pub(crate) use on_both_engines;
-
 pub(crate) const PROGRAM: &str = env!("CARGO_BIN_EXE_boardwalk");
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
 const LOGGED_WITHIN: Duration = Duration::from_secs(10);

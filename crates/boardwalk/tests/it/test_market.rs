@@ -26,7 +26,7 @@ pub(crate) struct Known {
     happened: BTreeSet<&'static str>,
     /// The sites that make use of what it sells.
     connections: Vec<i64>,
-    /// What sites said of faults.
+    /// What sites said of errors.
     nonces: Vec<String>,
     /// What was asked, and with which credentials.
     pub(crate) asked: Vec<(String, String)>,

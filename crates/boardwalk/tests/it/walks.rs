@@ -16,7 +16,7 @@ use testkit::conformance::rest::folder;
 use self::step::{Step, Walker};
 use crate::far_host::EXEMPT;
 use crate::rest_site::RestSite;
-use crate::support::{Site, on_both_engines};
+use crate::support::Site;
 use crate::test_market::TestMarket;
 
 /// A route with its method, and what is sent to see that it does what it says.

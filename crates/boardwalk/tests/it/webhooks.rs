@@ -10,7 +10,7 @@ use testkit::http;
 use types::{Clock, IsoId};
 
 use crate::receiver::{Mood, Received, Receiver, check_signatures};
-use crate::support::{Running, Site, authorization, body, eventually, on_both_engines};
+use crate::support::{Running, Site, authorization, body, eventually};
 
 const KILLS: usize = 3;
 const OBJECTS: usize = 12;

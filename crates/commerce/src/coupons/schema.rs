@@ -10,7 +10,7 @@ const BOTH: &[&str] = &["view", "edit"];
 
 const AMOUNTS: &[&str] = &["amount", "minimum_amount", "maximum_amount"];
 
-/// Ways of reckoning the discount.
+/// Ways of calculating the discount.
 pub(super) const KINDS: &[&str] = &[PERCENT, DEFAULT_KIND, "fixed_product"];
 pub(super) const PERCENT: &str = "percent";
 pub(super) const DEFAULT_KIND: &str = "fixed_cart";

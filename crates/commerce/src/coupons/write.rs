@@ -201,8 +201,8 @@ fn status_of(word: &str) -> Result<&'static str, Refusal> {
     found.map(|(status, _)| *status).ok_or_else(|| {
         let names: Vec<&str> = STATUSES.iter().map(|(status, _)| *status).collect();
         let message = format!("status must be one of {}.", names.join(", "));
-        let fault = ParamError::new("rest_not_in_enum", message);
-        invalid_params(vec![(String::from("status"), Some(fault))])
+        let error = ParamError::new("rest_not_in_enum", message);
+        invalid_params(vec![(String::from("status"), Some(error))])
     })
 }
 

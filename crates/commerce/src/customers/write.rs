@@ -220,9 +220,9 @@ fn password_hash(call: &Call<'_>) -> Result<Option<String>, Stop> {
     match call.params.text("password") {
         None | Some("") => Ok(None),
         Some(given) => {
-            if let Some(fault) = password::fault(given) {
+            if let Some(error) = password::error(given) {
                 let code = call.site.shop_code("invalid_password");
-                return Err(Refusal::new(400, code, fault).into());
+                return Err(Refusal::new(400, code, error).into());
             }
             Ok(Some(call.visit.hashes.of(given)?))
         }

@@ -233,7 +233,7 @@ fn address(call: &mut Call<'_>, id: &str, of_sandbox: &str) -> Result<Option<Str
     if url.scheme() != "https" && call.site.environment() == Environment::Production {
         return Err(refused("url must begin with https:// in production."));
     }
-    call.site.may_ever_deliver(&url).map_err(|fault| refused(format!("url: {fault}.")))?;
+    call.site.may_ever_deliver(&url).map_err(|error| refused(format!("url: {error}.")))?;
     Ok(Some(url.to_string()))
 }
 

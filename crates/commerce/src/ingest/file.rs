@@ -28,7 +28,7 @@ use self::pipeline::Chunk;
 use self::rows::Row;
 use super::{BATCH_MAX, Checked, Importer, Outcome, RecordError, RecordKind, Step};
 
-/// Faults that are told in full; the others are counted.
+/// Errors that are told in full; the others are counted.
 pub const ERRORS_MAX: usize = 100;
 /// Orders that are written in one transaction: short enough for others to write meanwhile.
 const ORDERS_BATCH: usize = 2_000;

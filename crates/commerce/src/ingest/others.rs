@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use contract::rest::check::ParamError as FieldFault;
+use contract::rest::check::ParamError as FieldError;
 use contract::rest::params::invalid_params;
 use contract::rest::{Refusal, Verb, clean, loose};
 use db::Conn;
@@ -30,7 +30,7 @@ pub(super) fn check(
         Some((_, 0)) => {
             let field = kind.parent_fields().and_then(<[&str]>::first).copied().unwrap_or_default();
             let message = format!("{field} must be the ID of the parent record.");
-            let error = FieldFault::new("rest_invalid_param", message);
+            let error = FieldError::new("rest_invalid_param", message);
             return Err(invalid_params(vec![(field.to_owned(), Some(error))]));
         }
         Some((_, parent_id)) => parent_id,

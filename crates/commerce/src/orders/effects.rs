@@ -285,9 +285,9 @@ type Uses = Vec<(i64, String)>;
 fn change_coupons(call: &mut Call<'_>, order: &mut Order, target: Option<Uses>) -> Result<()> {
     let counted = order.details.counted_coupons.take().unwrap_or_default();
     let uses = target.clone().unwrap_or_default();
-    let gone = counted.iter().filter(|used| !uses.contains(used)).map(|used| (used, false));
+    let deleted = counted.iter().filter(|used| !uses.contains(used)).map(|used| (used, false));
     let new = uses.iter().filter(|used| !counted.contains(used)).map(|used| (used, true));
-    for ((coupon_id, who), is_new) in gone.chain(new) {
+    for ((coupon_id, who), is_new) in deleted.chain(new) {
         let Some(mut coupon) = Coupon::get(call.conn()?, *coupon_id)? else { continue };
         coupon.count_use(call.conn()?, who, is_new)?;
         let payload = json!({ "code": coupon.row.code, "status": coupon.row.status });

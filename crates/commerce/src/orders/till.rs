@@ -1,6 +1,6 @@
 //! A till: what it takes to price many orders and refunds one after another, read once.
 //!
-//! **It reckons with the same functions as a request does**, so an order made here comes to what
+//! **It calculates with the same functions as a request does**, so an order made here comes to what
 //! the same order comes to over the interface. It touches no database once it is made.
 
 use std::collections::HashMap;

@@ -124,7 +124,7 @@ async fn run(cx: &JobCx) -> Result<Value, Halt> {
         Ok(Some((payment, refund, gateway, options)))
     });
     let Some((payment, refund, gateway, options)) = found.await? else {
-        return Ok(json!({ "state": "gone" }));
+        return Ok(json!({ "state": "deleted" }));
     };
     if refund.state != REFUND_REQUESTED {
         return Ok(json!({ "state": refund.state }));

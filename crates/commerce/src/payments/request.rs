@@ -48,7 +48,7 @@ pub async fn ask(
         timeout: TIMEOUT,
         max_redirects: 0,
     };
-    let unreachable = |fault: FetchError| Unanswered::Unreachable(fault.to_string());
+    let unreachable = |error: FetchError| Unanswered::Unreachable(error.to_string());
     let answer = site.send(request).await.map_err(unreachable)?;
     match answer.status {
         200..=299 => serde_json::from_slice(&answer.body)

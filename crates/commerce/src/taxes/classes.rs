@@ -102,8 +102,8 @@ pub(super) fn requested_class(call: &mut Call<'_>) -> Result<Option<String>, Sto
     let slugs = tax_class::all(call.conn()?)?.into_iter().map(|class| class.slug);
     let slugs: Vec<String> = std::iter::once(STANDARD.to_owned()).chain(slugs).collect();
     let message = format!("class must be one of {}.", slugs.join(", "));
-    let fault = ParamError::new("rest_not_in_enum", message);
-    Err(invalid_params(vec![(String::from("class"), Some(fault))]).into())
+    let error = ParamError::new("rest_not_in_enum", message);
+    Err(invalid_params(vec![(String::from("class"), Some(error))]).into())
 }
 
 fn standard() -> TaxClassRow {

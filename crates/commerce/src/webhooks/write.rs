@@ -64,7 +64,7 @@ pub(super) fn update(call: &mut Call<'_>, before: &WebhookRow) -> Result<Webhook
         set_secret(call, &mut webhook, &secret)?;
     }
     if webhook.status == ACTIVE && before.status != ACTIVE {
-        // Whoever starts it again has mended what was broken.
+        // Whoever starts it again has fixed what was broken.
         webhook.failure_count = 0;
     }
     if webhook != *before {

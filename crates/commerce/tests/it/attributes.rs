@@ -39,9 +39,9 @@ fn an_attribute_is_made_changed_and_deleted() {
     assert!(collection.ends_with(&format!("/products/attributes/{id}/terms")), "{collection}");
 
     // Deleting needs no force, and its answer still says what could be done.
-    let gone = shop.ask("DELETE", &path, ADMIN, &Value::Null);
-    assert_eq!((gone.status, gone.header("allow")), (200, "GET, POST, PUT, PATCH, DELETE"));
-    assert!(gone.json["_links"]["self"][0]["targetHints"]["allow"].is_array());
+    let deleted = shop.ask("DELETE", &path, ADMIN, &Value::Null);
+    assert_eq!((deleted.status, deleted.header("allow")), (200, "GET, POST, PUT, PATCH, DELETE"));
+    assert!(deleted.json["_links"]["self"][0]["targetHints"]["allow"].is_array());
     assert_eq!(shop.get(&path, ADMIN).refusal(), (404, "woocommerce_rest_taxonomy_invalid"));
     assert!(shop.read(move |conn| site_rows::term::get(conn, term)).is_none());
 }

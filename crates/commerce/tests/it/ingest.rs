@@ -235,7 +235,7 @@ fn what_is_left_out_is_calculated() {
 }
 
 #[test]
-fn faults_name_the_line_and_the_field() {
+fn errors_name_the_line_and_the_field() {
     let shop = TestShop::new();
     let bad = |kind: RecordKind, body: Value, line: u64| Record { line, ..Record::new(kind, body) };
     let wrong = || {
@@ -267,7 +267,7 @@ fn faults_name_the_line_and_the_field() {
 }
 
 #[test]
-fn a_fault_that_shows_only_in_writing_undoes_the_batch() {
+fn a_error_that_shows_only_in_writing_undoes_the_batch() {
     let shop = TestShop::new();
     let lonely = json!({ "id": 9, "parent_id": 8888, "amount": "1" });
     let list = [(RecordKind::Order, order(600)), (RecordKind::Refund, lonely)];

@@ -201,8 +201,8 @@ fn conditions_show_what_parameters_show() {
     for status in ["publish", "draft"] {
         made(&shop, &json!({ "name": status, "status": status }));
     }
-    let gone = made(&shop, &json!({ "name": "gone" }));
-    let deleted = format!("/wc/v3/products/{}", gone["id"]);
+    let removed = made(&shop, &json!({ "name": "gone" }));
+    let deleted = format!("/wc/v3/products/{}", removed["id"]);
     assert_eq!(shop.ask("DELETE", &deleted, ADMIN, &json!({})).status, 200);
     let names = |query: &str| shop.get(&format!("/wc/v1/products?{query}"), ADMIN).each("name");
     assert_eq!(names("filter[post_status]=trash"), names(""), "the trash is no choice");
@@ -254,8 +254,8 @@ fn what_leaves_the_trash_has_its_slug_again() {
     assert_eq!((&restored["slug"], &restored["meta_data"]), (&json!("lamp"), &json!([])));
     assert_eq!(shop.get(&format!("{path}/variations"), ADMIN).each("status"), ["publish"]);
     assert_eq!(shop.ask("DELETE", &format!("{path}?force=true"), ADMIN, &Value::Null).status, 200);
-    let gone = shop.get(&format!("/wc/v3/products/{}", variation.json["id"]), ADMIN);
-    assert_eq!(gone.refusal(), (404, "woocommerce_rest_product_invalid_id"));
+    let removed = shop.get(&format!("/wc/v3/products/{}", variation.json["id"]), ADMIN);
+    assert_eq!(removed.refusal(), (404, "woocommerce_rest_product_invalid_id"));
 }
 
 #[test]

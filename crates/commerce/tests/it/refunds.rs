@@ -97,6 +97,6 @@ fn a_status_refunds_the_rest_and_a_refund_can_be_deleted() {
     let kept = shop.ask("DELETE", &format!("{path}?force=false"), ADMIN, &Value::Null);
     assert_eq!(kept.refusal(), (400, "woocommerce_rest_trash_not_supported"));
     assert_eq!(shop.ask("DELETE", &path, ADMIN, &Value::Null).status, 200);
-    let gone = shop.get(&path, ADMIN);
-    assert_eq!(gone.refusal(), (404, "woocommerce_rest_shop_order_refund_invalid_id"));
+    let deleted = shop.get(&path, ADMIN);
+    assert_eq!(deleted.refusal(), (404, "woocommerce_rest_shop_order_refund_invalid_id"));
 }

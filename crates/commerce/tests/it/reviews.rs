@@ -74,9 +74,9 @@ fn a_review_is_made_changed_and_deleted() {
     assert_eq!(again.refusal(), (410, "woocommerce_rest_already_trashed"));
     let back = shop.ask("PUT", &path, ADMIN, &json!({ "status": "untrash" }));
     assert_eq!(back.json["status"], json!("approved"));
-    let gone = shop.ask("DELETE", &format!("{path}?force=true"), ADMIN, &Value::Null);
-    assert_eq!(gone.json["deleted"], json!(true));
-    assert_eq!(gone.json["previous"]["id"], json!(id));
+    let deleted = shop.ask("DELETE", &format!("{path}?force=true"), ADMIN, &Value::Null);
+    assert_eq!(deleted.json["deleted"], json!(true));
+    assert_eq!(deleted.json["previous"]["id"], json!(id));
     assert_eq!(rating(&shop, other), ("0.00".to_owned(), 0));
     assert_eq!(shop.get(&path, NOBODY).refusal(), (404, "woocommerce_rest_review_invalid_id"));
 }

@@ -12,7 +12,7 @@ mod gateways;
 #[expect(dead_code, reason = "the tests of the site use the rest of it")]
 mod harness;
 mod ingest;
-mod order_letters;
+mod order_emails;
 mod orders;
 mod orders_properties;
 mod pictures;

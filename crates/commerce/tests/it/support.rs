@@ -17,7 +17,7 @@ pub(crate) use super::harness::{ADMIN, Answer, HOME, NOBODY, now};
 
 pub(crate) type TestShop = TestSite;
 
-/// Takes letters, and is never asked to send one.
+/// Takes e-mails, and is never asked to send one.
 #[derive(Debug)]
 struct TestInbox;
 

@@ -65,9 +65,9 @@ fn a_category_is_made_changed_and_deleted() {
 
     let kept = shop.ask("DELETE", &path, ADMIN, &Value::Null);
     assert_eq!(kept.refusal(), (400, "woocommerce_rest_trash_not_supported"));
-    let gone = shop.ask("DELETE", &format!("{path}?force=true"), ADMIN, &Value::Null);
-    assert_eq!((gone.status, &gone.json["description"]), (200, &json!("d")));
-    assert!(gone.json["_links"]["self"][0].get("targetHints").is_none());
+    let deleted = shop.ask("DELETE", &format!("{path}?force=true"), ADMIN, &Value::Null);
+    assert_eq!((deleted.status, &deleted.json["description"]), (200, &json!("d")));
+    assert!(deleted.json["_links"]["self"][0].get("targetHints").is_none());
     assert_eq!(shop.get(&path, ADMIN).refusal(), (404, "woocommerce_rest_term_invalid"));
 }
 
@@ -217,8 +217,8 @@ fn pictures_are_references() {
     let changed = shop.ask("PUT", &path, ADMIN, &change).json["image"].clone();
     assert_eq!((&changed["src"], &changed["alt"]), (&image["src"], &json!("y")));
     for other in [json!({ "id": 4711 }), json!(null)] {
-        let gone = shop.ask("PUT", &path, ADMIN, &json!({ "image": other }));
-        assert_eq!(gone.json["image"], Value::Null, "{other}");
+        let deleted = shop.ask("PUT", &path, ADMIN, &json!({ "image": other }));
+        assert_eq!(deleted.json["image"], Value::Null, "{other}");
     }
 }
 

@@ -379,12 +379,12 @@ fn with_defaults(block: &BlockType, mut attributes: Map<String, Value>) -> rende
 }
 
 fn render(blocks: &Blocks, call: &mut Call<'_>) -> Result<Reply, Stop> {
-    let invalid = |name: &str, fault| {
-        Stop::from(params::invalid_params(vec![(name.to_owned(), Some(fault))]))
+    let invalid = |name: &str, error| {
+        Stop::from(params::invalid_params(vec![(name.to_owned(), Some(error))]))
     };
     if call.context() != "edit" {
-        let fault = ParamError::new("rest_not_in_enum", "context must be edit.");
-        return Err(invalid("context", fault));
+        let error = ParamError::new("rest_not_in_enum", "context must be edit.");
+        return Err(invalid("context", error));
     }
     let name = call.params.text("name").unwrap_or_default().to_owned();
     let missing = || Refusal::new(404, "block_invalid", "There is no such block to render.");
@@ -393,7 +393,7 @@ fn render(blocks: &Blocks, call: &mut Call<'_>) -> Result<Reply, Stop> {
     let attributes = given.unwrap_or_default();
     if let Some(node) = blocks.attributes.get(block.name.as_str()) {
         let checked = validate(node, &Value::Object(attributes.clone()), "");
-        checked.map_err(|fault| invalid("attributes", fault))?;
+        checked.map_err(|error| invalid("attributes", error))?;
     }
     let html = render::block(call, &block.name, &with_defaults(block, attributes))?;
     Ok(Reply::new(json!({ "rendered": html.ok_or_else(missing)? })))

@@ -103,8 +103,8 @@ async fn url_details(request: Later) -> Result<Reply, Stop> {
     let url = request.params.text("url").and_then(|text| Url::parse(text).ok());
     let url = url.ok_or_else(none)?;
     let wanted = Fetch { overlong: Overlong::Cut, ..Fetch::get(url, PAGE_BYTES_MAX, FETCH_TIME) };
-    let fetched = request.site.outbound().fetch(wanted).await.map_err(|fault| {
-        tracing::debug!(%fault, "a page cannot be looked up");
+    let fetched = request.site.outbound().fetch(wanted).await.map_err(|error| {
+        tracing::debug!(%error, "a page cannot be looked up");
         none()
     })?;
     if fetched.status != 200 || fetched.body.is_empty() {

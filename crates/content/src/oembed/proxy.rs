@@ -101,7 +101,7 @@ pub async fn proxy(
             answer.insert("html".to_owned(), html);
             Ok(answer)
         }
-        Err(fault) => media::describe(&page, request.width(), request.height()).ok_or(fault),
+        Err(error) => media::describe(&page, request.width(), request.height()).ok_or(error),
     }
 }
 

@@ -91,7 +91,7 @@ pub(crate) fn statuses(
     let mut wanted = Vec::new();
     for name in call.params.texts("status") {
         let private = name == status::PRIVATE && call.can(kind.may.read_private);
-        let fault = if name == public {
+        let error = if name == public {
             None
         } else if !call.can(kind.may.edit) && !private {
             let denied =
@@ -105,8 +105,8 @@ pub(crate) fn statuses(
         } else {
             None
         };
-        if fault.is_some() {
-            return Err(params::invalid_params(vec![(String::from("status"), fault)]).into());
+        if error.is_some() {
+            return Err(params::invalid_params(vec![(String::from("status"), error)]).into());
         }
         match name.as_str() {
             "any" => wanted.extend(status::ANY.iter().map(|name| (*name).to_owned())),

@@ -20,7 +20,7 @@ pub(crate) fn routes(versions: &Arc<Versions>) -> Vec<Route<Action>> {
     let parent_arg = parent_arg(versions);
     let about = "Must be true: revisions have no trash.";
     let delete_args = parent_arg.clone().with(schema::delete_args(about));
-    let gone = Arc::clone(versions);
+    let deleted = Arc::clone(versions);
     let of_permit = Arc::clone(versions);
     let may_delete = move |call: &mut Call<'_>| permit_delete(&of_permit, call);
     let [all, one] = reading_routes(versions, parent_arg.with(list_args(item)));
@@ -28,7 +28,7 @@ pub(crate) fn routes(versions: &Arc<Versions>) -> Vec<Route<Action>> {
         .on(
             DELETE,
             delete_args,
-            write(may_delete, move |call: &mut Call<'_>| delete_one(&gone, call)),
+            write(may_delete, move |call: &mut Call<'_>| delete_one(&deleted, call)),
         )
         .notes_deletion()
         .refuses_with(&[501]);

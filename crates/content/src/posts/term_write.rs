@@ -89,7 +89,7 @@ pub(super) fn delete(collection: &Collection, call: &mut Call<'_>) -> Result<Rep
 }
 
 /// Posts that had no other category get the default one.
-fn replace_in_posts(conn: &mut dyn Conn, gone: i64, default: i64) -> Result<(), Error> {
+fn replace_in_posts(conn: &mut dyn Conn, deleted: i64, default: i64) -> Result<(), Error> {
     let known = term::get(conn, default)?.is_some_and(|term| term.taxonomy == CATEGORY.name);
     if !known {
         return Ok(());
@@ -97,7 +97,7 @@ fn replace_in_posts(conn: &mut dyn Conn, gone: i64, default: i64) -> Result<(), 
     let mut offset = 0;
     loop {
         let wanted = post::PostFilter {
-            terms: vec![post::TermCondition::AnyOf(vec![gone])],
+            terms: vec![post::TermCondition::AnyOf(vec![deleted])],
             order: post::PostOrder::Id,
             page: filter::Page { offset, limit: POSTS_AT_A_TIME },
             ..post::PostFilter::default()
@@ -107,7 +107,7 @@ fn replace_in_posts(conn: &mut dyn Conn, gone: i64, default: i64) -> Result<(), 
             let terms = term::terms_of(conn, row.post_id, CATEGORY.name)?;
             if terms.len() == 1 {
                 // It bears both until the other one is deleted.
-                term::set_terms(conn, row.post_id, CATEGORY.name, &[gone, default])?;
+                term::set_terms(conn, row.post_id, CATEGORY.name, &[deleted, default])?;
             }
         }
         offset += POSTS_AT_A_TIME;

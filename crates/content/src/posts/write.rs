@@ -242,8 +242,8 @@ fn set_status(
 ) -> Result<(), Stop> {
     let Some(wanted) = call.params.text("status") else { return Ok(()) };
     if wanted == status::TRASH && before.status != status::TRASH {
-        let fault = schema::unknown_status("status");
-        return Err(params::invalid_params(vec![(String::from("status"), Some(fault))]).into());
+        let error = schema::unknown_status("status");
+        return Err(params::invalid_params(vec![(String::from("status"), Some(error))]).into());
     }
     if matches!(wanted, status::PUBLISH | status::FUTURE | status::PRIVATE) {
         let message = "You are not allowed to publish items of this kind.";
@@ -317,9 +317,9 @@ pub(crate) fn set_choices(call: &Call<'_>, row: &mut PostRow) -> Result<(), Stop
     if let Some(template) = call.params.text("template") {
         if !template.is_empty() && template != row.template {
             let message = "template must be empty: the theme has no others.";
-            let fault = contract::rest::ParamError::new("rest_invalid_param", message);
-            let faults = vec![(String::from("template"), Some(fault))];
-            return Err(params::invalid_params(faults).into());
+            let error = contract::rest::ParamError::new("rest_invalid_param", message);
+            let errors = vec![(String::from("template"), Some(error))];
+            return Err(params::invalid_params(errors).into());
         }
         row.template = String::from(template);
     }
@@ -447,9 +447,9 @@ fn wanted_terms(call: &mut Call<'_>, taxonomy: &Taxonomy) -> Result<Vec<i64>, St
     let wanted: BTreeSet<i64> = call.params.ints(taxonomy.base).into_iter().collect();
     if wanted.len() > TERMS_MAX {
         let message = format!("{} must have {TERMS_MAX} items at most.", taxonomy.base);
-        let fault = contract::rest::ParamError::new("rest_too_many_items", message);
-        let faults = vec![(taxonomy.base.to_owned(), Some(fault))];
-        return Err(params::invalid_params(faults).into());
+        let error = contract::rest::ParamError::new("rest_too_many_items", message);
+        let errors = vec![(taxonomy.base.to_owned(), Some(error))];
+        return Err(params::invalid_params(errors).into());
     }
     let mut ids = Vec::new();
     for id in wanted {

@@ -169,7 +169,7 @@ pub(super) fn list_args() -> Args {
 
 const BAD_REQUEST: u16 = 400;
 
-fn fault(code: &'static str, message: &'static str) -> ParamError {
+fn error(code: &'static str, message: &'static str) -> ParamError {
     ParamError::new(code, message).with_data(json!({ "status": BAD_REQUEST }))
 }
 
@@ -179,20 +179,20 @@ fn check_login(value: &Value, _: &str) -> Result<Value, ParamError> {
         return Ok(json!(login));
     }
     let message = "A username can contain only letters, digits, single spaces and . _ - @.";
-    Err(fault("rest_user_invalid_username", message))
+    Err(error("rest_user_invalid_username", message))
 }
 
 fn check_password(value: &Value, _: &str) -> Result<Value, ParamError> {
     let text = loose::scalar_text(value).unwrap_or_default();
     if text.contains('\\') {
         let message = "A password cannot contain a backslash.";
-        return Err(fault("rest_user_invalid_password", message));
+        return Err(error("rest_user_invalid_password", message));
     }
-    match password::fault(&text) {
+    match password::error(&text) {
         None => Ok(json!(text)),
         Some(message) => {
-            let fault = ParamError::new("rest_user_invalid_password", message);
-            Err(fault.with_data(json!({ "status": BAD_REQUEST })))
+            let error = ParamError::new("rest_user_invalid_password", message);
+            Err(error.with_data(json!({ "status": BAD_REQUEST })))
         }
     }
 }
@@ -217,5 +217,5 @@ fn check_reassign(value: &Value, _: &str) -> Result<Value, ParamError> {
     if means_nobody {
         return Ok(json!(false));
     }
-    Err(fault("rest_invalid_param", "Must be the ID of a user, or false."))
+    Err(error("rest_invalid_param", "Must be the ID of a user, or false."))
 }

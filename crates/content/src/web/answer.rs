@@ -23,7 +23,7 @@ impl WebAnswer {
             ("cache-control", NO_STORE.to_owned()),
             ("x-content-type-options", String::from("nosniff")),
         ];
-        Self { kind: "page:fault", status, headers, body: format!("{text}\n"), user_id: None }
+        Self { kind: "page:error", status, headers, body: format!("{text}\n"), user_id: None }
     }
 
     /// The mark of the site, which a browser may keep for a day.

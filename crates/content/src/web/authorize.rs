@@ -61,7 +61,7 @@ impl PageRequest<'_> {
         }
         let address = |name: &str, title: &str| {
             Callback::read(fields.text(name), self.site.environment())
-                .map_err(|fault| refuse(title, fault.message()))
+                .map_err(|error| refuse(title, error.message()))
         };
         Ok(AuthorizeRequest {
             app_name: clean::text_field(fields.text("app_name")),

@@ -168,9 +168,9 @@ mod tests {
             ("1app://cb", Some(AddressError::Format), Some(AddressError::Format)),
             (&long, Some(AddressError::Format), Some(AddressError::Format)),
         ] {
-            let fault = |environment| Callback::read(text, environment).err();
-            assert_eq!(fault(Environment::Production), production, "{text:?}");
-            assert_eq!(fault(Environment::Sandbox), sandbox, "{text:?}");
+            let error = |environment| Callback::read(text, environment).err();
+            assert_eq!(error(Environment::Production), production, "{text:?}");
+            assert_eq!(error(Environment::Sandbox), sandbox, "{text:?}");
         }
         assert_eq!(Callback::read(" ", Environment::Production), Ok(None));
     }

@@ -90,8 +90,8 @@ impl PageRequest<'_> {
             return again(403, Some(STALE));
         }
         let chosen = fields.text("pass1");
-        if let Some(fault) = password::fault(chosen) {
-            return again(400, Some(&fault));
+        if let Some(error) = password::error(chosen) {
+            return again(400, Some(&error));
         }
         let chosen = Secret::new(chosen.to_owned());
         if !self.site.reset_password(link, chosen, self.visit.now).await? {

@@ -97,7 +97,7 @@ impl PageRequest<'_> {
         }
         let [app_name, user_id, return_url, callback_url, scope] = &parameters;
         let address = |name: &str, text: &str| {
-            Callback::parse(text).map_err(|fault| format!("{name}: {}", fault.message()))
+            Callback::parse(text).map_err(|error| format!("{name}: {}", error.message()))
         };
         let return_url = address("return_url", return_url)?;
         let callback_url = address("callback_url", callback_url)?;
@@ -255,7 +255,7 @@ impl PageRequest<'_> {
             timeout: CALLBACK_TIMEOUT,
             max_redirects: 0,
         };
-        let fetched = self.site.outbound().fetch(fetch).await.map_err(|fault| fault.to_string())?;
+        let fetched = self.site.outbound().fetch(fetch).await.map_err(|error| error.to_string())?;
         if fetched.status == 200 { Ok(()) } else { Err(format!("status {}", fetched.status)) }
     }
 }

@@ -26,7 +26,7 @@ impl PageRequest<'_> {
         let Some(session) = session else {
             return Ok(match spelling {
                 Spelling::Known => answer(403, spelling, NOTHING.to_owned()),
-                // To have nobody signed in is no fault: pages ask so that they know what to show.
+                // To have nobody signed in is no error: pages ask so that they know what to show.
                 Spelling::Neutral => {
                     let registration = self.site.registration();
                     let body = json!({ "signed_in": false, "registration": registration });

@@ -112,7 +112,7 @@ impl<'a> PageRequest<'a> {
         WebAnswer { kind, status: 200, headers, body, user_id: None }
     }
 
-    /// A page with a form, a fault or a secret.
+    /// A page with a form, an error or a secret.
     pub fn private_page(
         &self,
         (kind, status): (&'static str, u16),

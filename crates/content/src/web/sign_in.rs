@@ -26,7 +26,7 @@ const UNLOCK: &str = "postpass";
 const SIGN_IN: &str = "log-in";
 const SIGN_OUT: &str = "log-out";
 const KIND: &str = "page:login";
-/// Where a link from a letter leads.
+/// Where a link from an e-mail leads.
 const PORTAL: &str = "/portal/";
 const KIND_OUT: &str = "page:logout";
 /// Characters of a login name or an e-mail address that are looked at.
@@ -159,7 +159,7 @@ impl PageRequest<'_> {
         }
     }
 
-    /// Asks whoever opened a link from a letter whether to go on. Looking does not use it up.
+    /// Asks whoever opened a link from an e-mail whether to go on. Looking does not use it up.
     async fn link_question(
         &self,
         link: &str,
@@ -205,7 +205,7 @@ impl PageRequest<'_> {
         }))
     }
 
-    /// Signs in whoever holds a link from a letter, once.
+    /// Signs in whoever holds a link from an e-mail, once.
     async fn sign_in_by_link(
         &self,
         link: &str,

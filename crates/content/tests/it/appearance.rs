@@ -184,8 +184,8 @@ fn widgets_are_kept_moved_and_deleted() {
     let names = sidebar["widgets"].as_array().unwrap();
     assert_eq!((&names[0], &names[1], names.len()), (&json!("block-3"), &json!("text-2"), 7));
 
-    let gone = site.ask("DELETE", &format!("{widgets}/text-2?force=true"), ADMIN, &json!(null));
-    assert_eq!(gone.json["deleted"], true);
+    let removed = site.ask("DELETE", &format!("{widgets}/text-2?force=true"), ADMIN, &json!(null));
+    assert_eq!(removed.json["deleted"], true);
     let missing = site.get(&format!("{widgets}/text-2"), ADMIN);
     assert_eq!(missing.refusal(), (404, "rest_widget_not_found"));
     let denied = site.ask("POST", widgets, "editor", &body);
@@ -225,8 +225,8 @@ fn families_of_fonts_have_faces_that_go_with_them() {
         (501, "rest_trash_not_supported")
     );
     site.ask("DELETE", &format!("{path}?force=true"), ADMIN, &json!(null));
-    let gone = site.get(&format!("{faces}/{}", bold.json["id"]), ADMIN);
-    assert_eq!(gone.refusal(), (404, "rest_post_invalid_id"), "its faces go with it");
+    let removed = site.get(&format!("{faces}/{}", bold.json["id"]), ADMIN);
+    assert_eq!(removed.refusal(), (404, "rest_post_invalid_id"), "its faces go with it");
     assert_eq!(site.get(families, NOBODY).refusal(), (401, "rest_cannot_read"));
 }
 

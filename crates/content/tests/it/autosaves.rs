@@ -45,8 +45,8 @@ fn what_is_typed_is_kept_beside_a_published_item() {
     assert!(one["content"]["rendered"].as_str().unwrap().contains("Ebb"), "{one}");
 
     site.ask("DELETE", &format!("{}?force=true", at(POSTS, &post)), ADMIN, &json!(null));
-    let gone = site.get(&path, ADMIN);
-    assert_eq!((gone.status, gone.code()), (404, "rest_post_invalid_parent"));
+    let deleted = site.get(&path, ADMIN);
+    assert_eq!((deleted.status, deleted.code()), (404, "rest_post_invalid_parent"));
 }
 
 #[test]

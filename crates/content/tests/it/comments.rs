@@ -35,9 +35,9 @@ fn a_comment_is_shown_with_its_thread() {
     assert_eq!(edited.json["content"]["raw"], "First");
     assert_eq!(edited.json["author_ip"], "192.0.2.7");
     // Answers go up one step when what they answer goes.
-    let gone =
+    let removed =
         site.ask("DELETE", &format!("{}?force=true", at(COMMENTS, &first)), ADMIN, &json!({}));
-    assert_eq!((gone.status, gone.json["deleted"].clone()), (200, json!(true)));
+    assert_eq!((removed.status, removed.json["deleted"].clone()), (200, json!(true)));
     assert_eq!(site.get(&at(COMMENTS, &reply), ADMIN).json["parent"], 0);
 }
 
@@ -234,6 +234,6 @@ fn comments_go_with_their_post_and_markup_is_cleaned() {
     let raw = site.get(&format!("{}?context=edit", at(COMMENTS, &made)), ADMIN);
     assert!(!raw.json["content"]["raw"].as_str().unwrap().contains("<script"), "{}", raw.json);
     site.ask("DELETE", &format!("{POSTS}/{open}?force=true"), ADMIN, &json!({}));
-    let gone = site.get(&at(COMMENTS, &made), ADMIN);
-    assert_eq!(gone.refusal(), (404, "rest_comment_invalid_id"));
+    let removed = site.get(&at(COMMENTS, &made), ADMIN);
+    assert_eq!(removed.refusal(), (404, "rest_comment_invalid_id"));
 }

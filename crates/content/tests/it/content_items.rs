@@ -180,20 +180,20 @@ fn rights_depend_on_role_author_and_status() {
     let ok = (200, "");
     let edit = (403, "rest_cannot_edit");
     let read = (403, "rest_forbidden");
-    let gone = (403, "rest_cannot_delete");
+    let deleted = (403, "rest_cannot_delete");
     for (owner, status, who, expected) in [
         ("author", "publish", "author", [ok, ok, ok]),
-        ("author", "publish", "other", [ok, edit, gone]),
-        ("author", "publish", "reader", [ok, edit, gone]),
+        ("author", "publish", "other", [ok, edit, deleted]),
+        ("author", "publish", "reader", [ok, edit, deleted]),
         ("author", "publish", "editor", [ok, ok, ok]),
-        ("author", "draft", "other", [read, edit, gone]),
+        ("author", "draft", "other", [read, edit, deleted]),
         ("author", "draft", "author", [ok, ok, ok]),
-        ("author", "private", "other", [read, edit, gone]),
+        ("author", "private", "other", [read, edit, deleted]),
         ("author", "private", "editor", [ok, ok, ok]),
         ("author", "private", "author", [ok, ok, ok]),
         ("contributor", "draft", "contributor", [ok, ok, ok]),
         ("contributor", "pending", "editor", [ok, ok, ok]),
-        ("author", "pending", "contributor", [read, edit, gone]),
+        ("author", "pending", "contributor", [read, edit, deleted]),
     ] {
         let item = make(&site, POSTS, owner, &json!({ "title": "T", "status": status }));
         let path = at(POSTS, &item);
@@ -422,9 +422,9 @@ fn the_trash_gives_back_what_it_got() {
     assert_eq!(next["slug"], "old");
     let restored = site.ask("PUT", &path, ADMIN, &json!({ "status": "publish" }));
     assert_eq!((restored.status, &restored.json["slug"]), (200, &json!("old-2")));
-    let gone = site.ask("DELETE", &format!("{path}?force=true"), ADMIN, &Value::Null);
-    assert_eq!((gone.status, &gone.json["deleted"]), (200, &json!(true)));
-    assert_eq!(gone.json["previous"]["title"]["raw"], "Old");
-    assert!(gone.json["previous"].get("_links").is_none());
+    let deleted = site.ask("DELETE", &format!("{path}?force=true"), ADMIN, &Value::Null);
+    assert_eq!((deleted.status, &deleted.json["deleted"]), (200, &json!(true)));
+    assert_eq!(deleted.json["previous"]["title"]["raw"], "Old");
+    assert!(deleted.json["previous"].get("_links").is_none());
     assert_eq!(site.get(&path, ADMIN).refusal(), (404, "rest_post_invalid_id"));
 }

@@ -68,8 +68,8 @@ fn terms_are_made_changed_and_deleted() {
     assert_eq!(kept.refusal(), (501, "rest_trash_not_supported"));
     let denied = site.ask("DELETE", &format!("{path}?force=true"), "author", &Value::Null);
     assert_eq!(denied.refusal(), (403, "rest_cannot_delete"));
-    let gone = site.ask("DELETE", &format!("{path}?force=true"), ADMIN, &Value::Null);
-    assert_eq!(gone.json["previous"]["slug"], "new-one");
+    let deleted = site.ask("DELETE", &format!("{path}?force=true"), ADMIN, &Value::Null);
+    assert_eq!(deleted.json["previous"]["slug"], "new-one");
     assert_eq!(site.get(&path, NOBODY).refusal(), (404, "rest_term_invalid"));
     assert_eq!(site.get(&format!("{TAGS}/1"), NOBODY).refusal(), (404, "rest_term_invalid"));
     let default = site.ask("DELETE", &format!("{CATEGORIES}/1?force=true"), ADMIN, &Value::Null);

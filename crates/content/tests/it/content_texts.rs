@@ -90,8 +90,8 @@ fn each_change_of_a_text_keeps_a_revision() {
     assert_eq!(site.get(&one, ADMIN).json["slug"], format!("{}-revision-v1", post["id"]));
     let kept = site.ask("DELETE", &one, ADMIN, &Value::Null);
     assert_eq!(kept.refusal(), (501, "rest_trash_not_supported"));
-    let gone = site.ask("DELETE", &format!("{one}?force=1"), ADMIN, &Value::Null);
-    assert_eq!(gone.json["deleted"], true);
+    let deleted = site.ask("DELETE", &format!("{one}?force=1"), ADMIN, &Value::Null);
+    assert_eq!(deleted.json["deleted"], true);
     assert_eq!(site.get(&one, ADMIN).refusal(), (404, "rest_post_invalid_id"));
     let nowhere = site.get("/wp/v2/posts/9999/revisions", ADMIN);
     assert_eq!(nowhere.refusal(), (404, "rest_post_invalid_parent"));

@@ -209,8 +209,8 @@ fn names_lead_nowhere_and_are_never_given_again() {
     let first = sent(&site, "dot.png", &png(2, 2));
     let second = sent(&site, "dot.png", &png(3, 3));
     assert_eq!((&second["filename"], &second["slug"]), (&json!("dot-1.png"), &json!("dot-1")));
-    let gone = site.ask("DELETE", &format!("{}?force=true", at(&first)), ADMIN, &Value::Null);
-    assert_eq!((gone.status, &gone.json["deleted"]), (200, &json!(true)));
+    let deleted = site.ask("DELETE", &format!("{}?force=true", at(&first)), ADMIN, &Value::Null);
+    assert_eq!((deleted.status, &deleted.json["deleted"]), (200, &json!(true)));
     // Who has the old one in a cache would take the new one for it.
     assert_eq!(sent(&site, "dot.png", &png(4, 4))["filename"], "dot-2.png");
     assert!(site.files().iter().all(|name| name.starts_with("2026/11/")), "{:?}", site.files());
@@ -327,8 +327,8 @@ fn deletion_takes_the_files_along() {
     let kept = site.ask("DELETE", &at(&item), ADMIN, &Value::Null);
     assert_eq!(kept.refusal(), (501, "rest_trash_not_supported"));
     assert_eq!(site.files().len(), 3);
-    let gone = site.ask("DELETE", &format!("{}?force=true", at(&item)), ADMIN, &Value::Null);
-    assert_eq!((gone.status, site.files()), (200, Vec::new()));
+    let deleted = site.ask("DELETE", &format!("{}?force=true", at(&item)), ADMIN, &Value::Null);
+    assert_eq!((deleted.status, site.files()), (200, Vec::new()));
     assert_eq!(site.get(&at(&item), ADMIN).refusal(), (404, "rest_post_invalid_id"));
     assert_eq!(site.get(&path, NOBODY).json["featured_media"], 0);
 }

@@ -66,9 +66,9 @@ fn a_password_lives_and_dies() {
     assert_eq!(json!(names), json!(["B", "test"]));
     assert_eq!(listed.header("x-wp-total"), "");
 
-    let gone = site.ask("DELETE", &path, "subscriber", &Value::Null);
-    assert_eq!((gone.status, &gone.json["deleted"]), (200, &json!(true)));
-    assert_eq!(gone.json["previous"]["uuid"], json!(uuid));
+    let deleted = site.ask("DELETE", &path, "subscriber", &Value::Null);
+    assert_eq!((deleted.status, &deleted.json["deleted"]), (200, &json!(true)));
+    assert_eq!(deleted.json["previous"]["uuid"], json!(uuid));
     std::thread::sleep(std::time::Duration::from_secs(1));
     let refused = with_password(&site, "subscriber", &password, "/wp/v2/users/me");
     assert_eq!(refused.refusal(), (401, "incorrect_password"));
@@ -222,7 +222,7 @@ fn a_consumer_key_is_shown_once_and_is_nobody_elses() {
     ] {
         assert_eq!(site.ask(method, path, who, &body).refusal(), expected, "{who} {method}");
     }
-    let gone = site.ask("DELETE", &one, "manager", &Value::Null);
-    assert_eq!((gone.status, &gone.json["deleted"]), (200, &json!(true)));
+    let deleted = site.ask("DELETE", &one, "manager", &Value::Null);
+    assert_eq!((deleted.status, &deleted.json["deleted"]), (200, &json!(true)));
     assert_eq!(site.get(KEYS, "manager").json, json!([]));
 }

@@ -149,8 +149,8 @@ impl Args {
             let ready = CompiledArg::new(arg).map_err(about)?;
             let default = arg.schema.get("default").filter(|default| !default.is_null());
             if let Some(default) = default {
-                let default = ready.accept(default).map_err(|fault| {
-                    let message = fault.map(|fault| fault.message).unwrap_or_default();
+                let default = ready.accept(default).map_err(|error| {
+                    let message = error.map(|error| error.message).unwrap_or_default();
                     about(format!("its default is refused: {message}"))
                 })?;
                 defaults.insert(arg.name.clone(), default);

@@ -48,7 +48,7 @@ enum Source {
 /// Items of one list, or members of one object, of a parameter.
 pub const ITEMS_MAX: usize = 2_000;
 
-/// Parameters with what is wrong with each. Nothing more than "no" has no fault.
+/// Parameters with what is wrong with each. Nothing more than "no" has no error.
 pub type ParamErrors = Vec<(String, Option<ParamError>)>;
 
 /// Checks and converts what a request gave: first that nothing is missing, then that all values
@@ -73,14 +73,14 @@ pub fn accept(args: &CompiledArgs, sources: Sources) -> Result<Params, Refusal> 
 fn check_lengths(args: &CompiledArgs, sources: &Sources) -> Result<(), Refusal> {
     let Sources { json, form, query, path, .. } = sources;
     let maps = [json.as_ref().and_then(Value::as_object), Some(form), Some(query), Some(path)];
-    let mut faults = ParamErrors::new();
+    let mut errors = ParamErrors::new();
     for (name, value) in maps.into_iter().flatten().flatten() {
         if args.find(name).is_some() && is_too_long(value) {
             let message = format!("{name} must have at most {ITEMS_MAX} items.");
-            replace(&mut faults, name, ParamError::new("rest_too_many_items", message));
+            replace(&mut errors, name, ParamError::new("rest_too_many_items", message));
         }
     }
-    if faults.is_empty() { Ok(()) } else { Err(invalid_params(faults)) }
+    if errors.is_empty() { Ok(()) } else { Err(invalid_params(errors)) }
 }
 
 fn is_too_long(value: &Value) -> bool {
@@ -93,19 +93,19 @@ fn is_too_long(value: &Value) -> bool {
 
 /// Checks the values that count. Gives the source of each, in the order of the parameters.
 fn validate(args: &CompiledArgs, params: &Params) -> Result<Vec<Option<Source>>, Refusal> {
-    let mut faults = ParamErrors::new();
+    let mut errors = ParamErrors::new();
     let mut validated = Vec::with_capacity(args.list().len());
     for arg in args.list() {
         let found = params.find(&arg.name);
         validated.push(found.map(|(source, _)| source));
         // Defaults were checked when the parameters were compiled.
         if let Some((_, value)) = found.filter(|(source, _)| *source != Source::Default)
-            && let Err(fault) = arg.validate(value)
+            && let Err(error) = arg.validate(value)
         {
-            faults.push((arg.name.clone(), fault));
+            errors.push((arg.name.clone(), error));
         }
     }
-    if faults.is_empty() { Ok(validated) } else { Err(invalid_params(faults)) }
+    if errors.is_empty() { Ok(validated) } else { Err(invalid_params(errors)) }
 }
 
 fn sanitize(
@@ -121,7 +121,7 @@ fn sanitize(
         (Source::Query, Some(query)),
         (Source::Path, Some(path)),
     ];
-    let mut faults = ParamErrors::new();
+    let mut errors = ParamErrors::new();
     for (source, map) in maps {
         let Some(map) = map else { continue };
         for (name, slot) in map.iter_mut() {
@@ -129,18 +129,18 @@ fn sanitize(
             let is_validated = validated.get(position) == Some(&Some(source));
             match arg.sanitize(slot.take(), is_validated) {
                 Ok(value) => *slot = value,
-                Err(fault) => replace(&mut faults, name, fault),
+                Err(error) => replace(&mut errors, name, error),
             }
         }
     }
-    if faults.is_empty() { Ok(()) } else { Err(invalid_params(faults)) }
+    if errors.is_empty() { Ok(()) } else { Err(invalid_params(errors)) }
 }
 
 /// A parameter is reported once; the last of its sources that is wrong says why.
-fn replace(faults: &mut ParamErrors, name: &str, fault: ParamError) {
-    match faults.iter_mut().find(|(present, _)| present == name) {
-        Some((_, present)) => *present = Some(fault),
-        None => faults.push((name.to_owned(), Some(fault))),
+fn replace(errors: &mut ParamErrors, name: &str, error: ParamError) {
+    match errors.iter_mut().find(|(present, _)| present == name) {
+        Some((_, present)) => *present = Some(error),
+        None => errors.push((name.to_owned(), Some(error))),
     }
 }
 
@@ -151,18 +151,18 @@ pub fn missing_params(names: &[&str]) -> Refusal {
 }
 
 /// The refusal of a request with parameters that are wrong.
-pub fn invalid_params(faults: ParamErrors) -> Refusal {
-    let names: Vec<&str> = faults.iter().map(|(name, _)| name.as_str()).collect();
+pub fn invalid_params(errors: ParamErrors) -> Refusal {
+    let names: Vec<&str> = errors.iter().map(|(name, _)| name.as_str()).collect();
     let message = format!("Invalid parameter(s): {}", names.join(", "));
     let mut messages = Map::new();
     let mut details = Map::new();
-    for (name, fault) in faults {
-        let Some(fault) = fault else {
+    for (name, error) in errors {
+        let Some(error) = error else {
             messages.insert(name, Value::from("Invalid value."));
             continue;
         };
-        details.insert(name.clone(), fault.body());
-        messages.insert(name, Value::from(fault.message));
+        details.insert(name.clone(), error.body());
+        messages.insert(name, Value::from(error.message));
     }
     let details = if details.is_empty() { json!([]) } else { Value::Object(details) };
     Refusal::new(400, "rest_invalid_param", message)

@@ -9,7 +9,7 @@ use types::{Error, Kind};
 const NOT_NOW: &str = "The service is temporarily unavailable; try again.";
 const MAY_BE_STORED: &str = "The database was lost while this was being stored; check whether it \
                              was stored before you send it again.";
-const OUR_FAULT: &str = "Something went wrong on our side.";
+const OUR_ERROR: &str = "Something went wrong on our side.";
 
 /// Why a request is not served.
 #[derive(Clone, Debug, PartialEq)]
@@ -77,7 +77,7 @@ impl Refusal {
             Kind::Conflict => (409, "conflict", told()),
             Kind::Unavailable => (503, "unavailable", NOT_NOW.to_owned()),
             Kind::Uncertain => (503, "rest_may_be_stored", MAY_BE_STORED.to_owned()),
-            Kind::Internal => (500, "internal_server_error", OUR_FAULT.to_owned()),
+            Kind::Internal => (500, "internal_server_error", OUR_ERROR.to_owned()),
         };
         Self::new(status, code, message)
     }

@@ -282,7 +282,7 @@ pub(crate) fn endpoint(name: &str) -> Compiled<Shop> {
     table().into_endpoints().into_iter().find(|endpoint| &*endpoint.name == name).unwrap()
 }
 
-/// An order without a fault.
+/// An order without an error.
 pub(crate) fn order() -> Value {
     json!({
         "shopId": "s1", "title": "Gift", "count": 2, "zip": "10001",
@@ -325,7 +325,7 @@ pub(crate) fn echo(outcome: &Outcome) -> Value {
     serde_json::from_slice::<Value>(body).unwrap()["params"].take()
 }
 
-/// Issues as lines of path, kind of fault and, after a slash, code.
+/// Issues as lines of path, kind of error and, after a slash, code.
 pub(crate) fn issues(outcome: &Outcome) -> Vec<String> {
     let Err(Failure::Issues { issues, .. }) = &outcome.result else {
         panic!("no issues: {outcome:?}")
@@ -334,7 +334,7 @@ pub(crate) fn issues(outcome: &Outcome) -> Vec<String> {
 }
 
 fn issue_line(issue: &contract::Issue) -> String {
-    let kind = match &issue.fault {
+    let kind = match &issue.error {
         IssueKind::Missing => "missing",
         IssueKind::Type { .. } => "type",
         IssueKind::Length { .. } => "length",

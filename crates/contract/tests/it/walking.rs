@@ -140,7 +140,7 @@ fn texts_have_format_length_and_spelling() {
 }
 
 #[test]
-fn lists_have_bounds_and_faults_have_indexes() {
+fn lists_have_bounds_and_errors_have_indexes() {
     check("/lines", json!([]), &["lines items"]);
     let line = json!({ "sku": "abc", "count": 1 });
     check("/lines", json!(vec![line.clone(); 13]), &["lines items"]);
@@ -252,7 +252,7 @@ fn messages_say_what_to_do_and_never_repeat_the_value() {
     ] {
         let outcome = create(order_with(&[(pointer, value)]));
         let Err(Failure::Issues { issues, .. }) = &outcome.result else { panic!("{pointer}") };
-        let messages: Vec<String> = issues.iter().map(|issue| issue.fault.to_string()).collect();
+        let messages: Vec<String> = issues.iter().map(|issue| issue.error.to_string()).collect();
         assert_eq!(messages, [message], "{pointer}");
         assert!(!format!("{outcome:?}").contains("hunter2"), "{pointer}");
     }

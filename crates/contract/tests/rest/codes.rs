@@ -7,12 +7,12 @@ use crate::types::parse;
 
 #[track_caller]
 fn check(schema: Schema, fine: Value, wrong: Value, code: &str) {
-    if let Err(fault) = parse(&schema, fine.clone()) {
-        panic!("{fine} is refused: {fault:?}");
+    if let Err(error) = parse(&schema, fine.clone()) {
+        panic!("{fine} is refused: {error:?}");
     }
-    let fault = parse(&schema, wrong.clone()).expect_err(&wrong.to_string());
-    assert_eq!((fault.code, fault.data), (code, Value::Null), "{wrong}");
-    assert!(fault.message.contains('p') && fault.message.ends_with('.'), "{}", fault.message);
+    let error = parse(&schema, wrong.clone()).expect_err(&wrong.to_string());
+    assert_eq!((error.code, error.data), (code, Value::Null), "{wrong}");
+    assert!(error.message.contains('p') && error.message.ends_with('.'), "{}", error.message);
 }
 
 #[test]
@@ -122,13 +122,13 @@ fn of_alternatives() {
     assert_eq!(parse(&app_id(), json!("")), Ok(json!("")));
     check(app_id(), json!(""), json!("x"), no_match);
 
-    let fault = parse(&Schema::any_of([Schema::integer()]), json!("x")).expect_err("text");
-    assert_eq!((fault.code, fault.data), (no_match, json!({"position": 0})));
+    let error = parse(&Schema::any_of([Schema::integer()]), json!("x")).expect_err("text");
+    assert_eq!((error.code, error.data), (no_match, json!({"position": 0})));
 
     // Only one alternative has the right type, so its complaint is the interesting one.
     let sized = Schema::any_of([Schema::typed("boolean"), Schema::integer().min(5)]);
-    let fault = parse(&sized, json!(3)).expect_err("too small");
-    assert_eq!((fault.code, fault.data), (no_match, json!({"position": 1})));
+    let error = parse(&sized, json!(3)).expect_err("too small");
+    assert_eq!((error.code, error.data), (no_match, json!({"position": 1})));
     assert_eq!(parse(&sized, json!("7")), Ok(json!(7)));
     assert_eq!(parse(&sized, json!("true")), Ok(json!(true)));
 
@@ -136,18 +136,18 @@ fn of_alternatives() {
     let card = Schema::object([("number", Schema::text()), ("year", Schema::integer())]);
     let cash = Schema::object([("amount", Schema::number())]);
     let paid = Schema::one_of([cash.no_additional(), card.no_additional()]);
-    let fault = parse(&paid, json!({"number": "1", "year": "x", "amount": 1})).expect_err("mixed");
-    assert_eq!((fault.code, fault.data), (no_match, json!({"position": 1})));
+    let error = parse(&paid, json!({"number": "1", "year": "x", "amount": 1})).expect_err("mixed");
+    assert_eq!((error.code, error.data), (no_match, json!({"position": 1})));
 
     // Parts of a value that are of the wrong type say more than the whole.
     let rows = Schema::any_of([Schema::list(Schema::integer()), Schema::typed("boolean")]);
-    let fault = parse(&rows, json!([1, "x"])).expect_err("text");
-    assert_eq!((fault.code, fault.data), (no_match, json!({"position": 0})));
+    let error = parse(&rows, json!([1, "x"])).expect_err("text");
+    assert_eq!((error.code, error.data), (no_match, json!({"position": 0})));
 
     let both = Schema::one_of([Schema::integer(), Schema::number()]);
-    let fault = parse(&both, json!(1)).expect_err("both");
-    assert_eq!(fault.code, "rest_one_of_multiple_matches");
-    assert_eq!(fault.data, json!({"positions": [0, 1]}));
+    let error = parse(&both, json!(1)).expect_err("both");
+    assert_eq!(error.code, "rest_one_of_multiple_matches");
+    assert_eq!(error.data, json!({"positions": [0, 1]}));
     assert_eq!(parse(&both, json!(1.5)), Ok(json!(1.5)));
 
     // Alternatives without a type have that of the schema they belong to.
@@ -157,7 +157,7 @@ fn of_alternatives() {
 }
 
 #[test]
-fn the_first_fault_in_a_parameter_counts() {
+fn the_first_error_in_a_parameter_counts() {
     let schema = Schema::list(Schema::integer().min(1)).max_items(1);
     assert_eq!(parse(&schema, json!([1, 0])).expect_err("both").code, "rest_out_of_bounds");
     assert_eq!(parse(&schema, json!([1, 1])).expect_err("too many").code, "rest_too_many_items");

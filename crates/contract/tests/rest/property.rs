@@ -104,7 +104,7 @@ proptest! {
         if validate(&node, &value, "p").is_ok() {
             match sanitize(&node, value, "p") {
                 Ok(value) => prop_assert_eq!(validate(&node, &value, "p"), Ok(()), "{}", value),
-                Err(fault) => prop_assert_eq!(fault.code, "rest_duplicate_items"),
+                Err(error) => prop_assert_eq!(error.code, "rest_duplicate_items"),
             }
         }
     }

@@ -43,7 +43,7 @@ fn details(args: &Args, sources: Sources) -> Value {
     let body = refused(args, sources);
     assert_eq!(body["code"], "rest_invalid_param");
     let details = body["data"]["details"].as_object().expect("details");
-    let codes = details.iter().map(|(name, fault)| (name.clone(), fault["code"].clone()));
+    let codes = details.iter().map(|(name, error)| (name.clone(), error["code"].clone()));
     Value::Object(codes.collect())
 }
 

@@ -19,9 +19,9 @@ fn becomes(schema: &Schema, value: Value, expected: &Value) {
 #[track_caller]
 fn refused(schema: &Schema, value: Value) {
     let text = value.to_string();
-    let fault = parse(schema, value).expect_err(&text);
-    assert_eq!(fault.code, "rest_invalid_type", "{text}");
-    assert_eq!(fault.data, json!({"param": "p"}), "{text}");
+    let error = parse(schema, value).expect_err(&text);
+    assert_eq!(error.code, "rest_invalid_type", "{text}");
+    assert_eq!(error.data, json!({"param": "p"}), "{text}");
 }
 
 #[track_caller]
@@ -118,8 +118,8 @@ fn lists() {
     ];
     check(numbers, &accepted, &list(json!([null, {"a": 1}, {"0": 1, "a": 2}, {"01": 1}])));
     check(Schema::typed("array"), &[(json!(true), json!(["1"])), (json!(false), json!([]))], &[]);
-    let fault = parse(&Schema::list(Schema::integer()), json!("1,x")).expect_err("a text");
-    assert_eq!(fault.data, json!({"param": "p[1]"}));
+    let error = parse(&Schema::list(Schema::integer()), json!("1,x")).expect_err("a text");
+    assert_eq!(error.data, json!({"param": "p[1]"}));
 }
 
 #[test]
@@ -133,11 +133,11 @@ fn objects() {
         (json!(["a"]), json!({"0": "a"})),
     ];
     check(schema.clone(), &accepted, &list(json!(["x", 5, true, null])));
-    let fault = parse(&schema, json!({"n": "x"})).expect_err("a text");
-    assert_eq!(fault.data, json!({"param": "p[n]"}));
+    let error = parse(&schema, json!({"n": "x"})).expect_err("a text");
+    assert_eq!(error.data, json!({"param": "p[n]"}));
     let nested = Schema::object([("rows", Schema::list(schema))]);
-    let fault = parse(&nested, json!({"rows": [{}, {"t": 5}]})).expect_err("a number");
-    assert_eq!(fault.data, json!({"param": "p[rows][1][t]"}));
+    let error = parse(&nested, json!({"rows": [{}, {"t": 5}]})).expect_err("a number");
+    assert_eq!(error.data, json!({"param": "p[rows][1][t]"}));
 }
 
 #[test]

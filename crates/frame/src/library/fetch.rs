@@ -107,7 +107,7 @@ async fn fetch_one(
     let bytes_max = site.settings().media.file_bytes.min(BYTES_MAX);
     let bytes_max = usize::try_from(bytes_max).unwrap_or(usize::MAX);
     let fetched = site.outbound().fetch(Fetch::get(url, bytes_max, time)).await;
-    let fetched = fetched.map_err(|fault| Error::unavailable("cannot fetch").because(fault))?;
+    let fetched = fetched.map_err(|error| Error::unavailable("cannot fetch").because(error))?;
     if fetched.status != 200 {
         return Err(Error::unavailable("the host has no such picture"));
     }

@@ -51,8 +51,8 @@ impl From<Error> for NotTaken {
 }
 
 impl From<PictureError> for NotTaken {
-    fn from(fault: PictureError) -> Self {
-        Self::Picture(fault)
+    fn from(error: PictureError) -> Self {
+        Self::Picture(error)
     }
 }
 
@@ -423,7 +423,7 @@ pub fn stored_picture(
     let kind = file_type::pictures().into_iter().find(|kind| kind.mime_type == row.mime_type);
     let kind = kind.ok_or(NotTaken::Type)?;
     let storage = &*site.library().storage;
-    let missing = || NotTaken::Failed(Error::not_found("the file is gone"));
+    let missing = || NotTaken::Failed(Error::not_found("the file is deleted"));
     let mut stored = storage.open(&row.file)?.ok_or_else(missing)?;
     let content = storage.temporary()?;
     io::copy(&mut stored.content, &mut content.create()?).map_err(unavailable)?;

@@ -63,7 +63,7 @@ impl Picture {
         limits.max_alloc = Some(bytes_max);
         let mut reader = ImageReader::with_format(BufReader::new(file), format_of(kind));
         reader.limits(limits);
-        let mut decoder = reader.into_decoder().map_err(|error| fault_of(&error))?;
+        let mut decoder = reader.into_decoder().map_err(|error| error_of(&error))?;
         let (width, height) = decoder.dimensions();
         if width == 0 || height == 0 {
             return Err(PictureError::Broken);
@@ -74,7 +74,7 @@ impl Picture {
         let orientation = decoder.orientation().unwrap_or(Orientation::NoTransforms);
         let profile = decoder.icc_profile().ok().flatten();
         let profile = profile.filter(|profile| profile.len() <= PROFILE_BYTES_MAX);
-        let mut pixels = DynamicImage::from_decoder(decoder).map_err(|error| fault_of(&error))?;
+        let mut pixels = DynamicImage::from_decoder(decoder).map_err(|error| error_of(&error))?;
         pixels.apply_orientation(orientation);
         let was_turned = orientation != Orientation::NoTransforms;
         Ok(Self { pixels, profile, was_turned })
@@ -170,7 +170,7 @@ impl Picture {
     }
 }
 
-fn fault_of(error: &image::ImageError) -> PictureError {
+fn error_of(error: &image::ImageError) -> PictureError {
     match error {
         image::ImageError::Limits(_) => PictureError::TooLarge,
         _ => PictureError::Broken,

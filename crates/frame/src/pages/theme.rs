@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn letters_take_colours_and_nothing_else() {
+    fn emails_take_colours_and_nothing_else() {
         let theme = json!({
             "colours": {"accent": "#123456", "ink": "red;}"}, "texts": {"footer": "Thanks"},
         });

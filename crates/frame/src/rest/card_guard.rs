@@ -36,32 +36,32 @@ impl Site {
 
     /// Refuses a record of an import that has card data, unless that is only to be reported.
     pub fn guard_record(&self, what: &str, record: &Map<String, Value>) -> Option<Refusal> {
-        self.judge(what, faults_of(record))
+        self.judge(what, errors_of(record))
     }
 
     fn guard(&self, path: &str, sources: &Sources) -> Option<Refusal> {
         let Sources { json, form, query, path: _, files } = sources;
         let json = json.as_ref().and_then(Value::as_object);
         let maps = [json, Some(form), Some(query)].into_iter().flatten();
-        let mut faults: ParamErrors = maps.flat_map(faults_of).collect();
+        let mut errors: ParamErrors = maps.flat_map(errors_of).collect();
         for file in files.iter() {
             // Digits are the same in most encodings; what is no text has no words around them.
             let text = String::from_utf8_lossy(&file.bytes);
             let is_text = !file.bytes.starts_with(ARCHIVE);
             if is_text && card_data::is_card_data(&text) || card_data::is_card_data(&file.file_name)
             {
-                faults.push((file.field.clone(), Some(fault())));
+                errors.push((file.field.clone(), Some(error())));
             }
         }
-        self.judge(path, faults)
+        self.judge(path, errors)
     }
 
-    fn judge(&self, what: &str, faults: ParamErrors) -> Option<Refusal> {
-        if faults.is_empty() {
+    fn judge(&self, what: &str, errors: ParamErrors) -> Option<Refusal> {
+        if errors.is_empty() {
             return None;
         }
         let policy = self.settings().card_data;
-        let fields: Vec<&str> = faults.iter().map(|(name, _)| name.as_str()).collect();
+        let fields: Vec<&str> = errors.iter().map(|(name, _)| name.as_str()).collect();
         tracing::warn!(
             environment = self.environment().name(),
             path = what,
@@ -69,27 +69,27 @@ impl Site {
             refused = policy == Policy::Refuse,
             "request has card data"
         );
-        (policy == Policy::Refuse).then(|| invalid_params(faults))
+        (policy == Policy::Refuse).then(|| invalid_params(errors))
     }
 }
 
-fn fault() -> ParamError {
+fn error() -> ParamError {
     ParamError::new(card_data::CODE, card_data::MESSAGE)
 }
 
-/// A fault for each parameter that has card data, with the place of the first.
-fn faults_of(members: &Map<String, Value>) -> ParamErrors {
-    let mut faults = ParamErrors::new();
+/// An error for each parameter that has card data, with the place of the first.
+fn errors_of(members: &Map<String, Value>) -> ParamErrors {
+    let mut errors = ParamErrors::new();
     card_data::find(members, &mut |steps| {
         let name = match steps.first() {
             Some(Step::Member(name)) => (*name).to_owned(),
             _ => String::new(),
         };
-        if !faults.iter().any(|(known, _)| *known == name) {
-            faults.push((name, Some(fault().with_data(place(steps)))));
+        if !errors.iter().any(|(known, _)| *known == name) {
+            errors.push((name, Some(error().with_data(place(steps)))));
         }
     });
-    faults
+    errors
 }
 
 /// Where it is, such as `{ "field": "meta_data[0][value]" }`.

@@ -104,7 +104,7 @@ impl Response {
         Self { status: refusal.status, headers, payload, route: None, user_id: None }
     }
 
-    /// The two faults of JSONP are told without `data`, and never as a script.
+    /// The two errors of JSONP are told without `data`, and never as a script.
     pub(super) fn plain_refusal(refusal: &Refusal, rest_url: &str) -> Self {
         let body = json!({ "code": refusal.code, "message": refusal.message });
         Self {

@@ -19,7 +19,7 @@ const CHAIN_BATCH: i64 = 500;
 pub const VERIFY_MAX: i64 = 100_000;
 /// Entries read at once by a check.
 const VERIFY_PAGE: i64 = 1_000;
-/// Faults told of one check; the first one matters most.
+/// Errors told of one check; the first one matters most.
 const BREAKS_MAX: usize = 20;
 /// What is wrong with a chain, and where.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,7 +36,7 @@ pub struct Verified {
     pub next: Option<i64>,
     pub head: Head,
     /// The first ones; none when the chain is whole.
-    pub faults: Vec<ChainBreak>,
+    pub errors: Vec<ChainBreak>,
 }
 
 impl Platform {
@@ -89,7 +89,7 @@ impl Platform {
         let verify = move |conn: &mut dyn Conn| {
             let head = audit::head(conn, iso_id.as_ref())?;
             let mut check = Check::start(conn, iso_id.as_ref(), after, &vault)?;
-            while check.checked < VERIFY_MAX && check.faults.len() < BREAKS_MAX {
+            while check.checked < VERIFY_MAX && check.errors.len() < BREAKS_MAX {
                 let page = audit::after(conn, iso_id.as_ref(), check.last, VERIFY_PAGE)?;
                 if page.is_empty() {
                     check.end(&head, &seal(&vault, &head));
@@ -97,7 +97,7 @@ impl Platform {
                         checked: check.checked,
                         next: None,
                         head,
-                        faults: check.faults,
+                        errors: check.errors,
                     });
                 }
                 for link in &page {
@@ -105,7 +105,7 @@ impl Platform {
                 }
             }
             let next = Some(check.last);
-            Ok(Verified { checked: check.checked, next, head, faults: check.faults })
+            Ok(Verified { checked: check.checked, next, head, errors: check.errors })
         };
         self.store.read(verify).await
     }
@@ -128,7 +128,7 @@ struct Check {
     last: i64,
     hash: Vec<u8>,
     checked: i64,
-    faults: Vec<ChainBreak>,
+    errors: Vec<ChainBreak>,
 }
 
 impl Check {
@@ -141,9 +141,9 @@ impl Check {
     ) -> Result<Self> {
         let start = audit_keeping::checkpoint(conn, iso_id)?;
         let last = after.max(start.seq);
-        let mut check = Self { last, hash: Vec::new(), checked: 0, faults: Vec::new() };
+        let mut check = Self { last, hash: Vec::new(), checked: 0, errors: Vec::new() };
         if start.seq > 0 && start.seal != seal_start(vault, &start) {
-            check.fault(start.seq, "the seal of the chain's start is wrong");
+            check.error(start.seq, "the seal of the chain's start is wrong");
         }
         if check.last == start.seq {
             check.hash.clone_from(&start.hash);
@@ -151,27 +151,27 @@ impl Check {
             let before = audit::after(conn, iso_id, check.last - 1, 1)?;
             match before.first().filter(|link| link.seq == check.last) {
                 Some(link) => check.hash.clone_from(&link.hash),
-                None => check.fault(check.last, "the entry is missing"),
+                None => check.error(check.last, "the entry is missing"),
             }
         }
         Ok(check)
     }
 
-    fn fault(&mut self, seq: i64, what: &'static str) {
-        if self.faults.len() < BREAKS_MAX {
-            self.faults.push(ChainBreak { seq, what });
+    fn error(&mut self, seq: i64, what: &'static str) {
+        if self.errors.len() < BREAKS_MAX {
+            self.errors.push(ChainBreak { seq, what });
         }
     }
 
     fn link(&mut self, link: &Link) {
         let expected = self.last + 1;
         if link.seq != expected {
-            self.fault(expected, "the entry is missing");
+            self.error(expected, "the entry is missing");
         } else if link.prev_hash != self.hash {
-            self.fault(link.seq, "the entry does not follow the one before it");
+            self.error(link.seq, "the entry does not follow the one before it");
         }
         if audit::hash(link.seq, &link.record, &link.prev_hash) != link.hash.as_slice() {
-            self.fault(link.seq, "the entry was changed");
+            self.error(link.seq, "the entry was changed");
         }
         self.last = link.seq;
         self.hash.clone_from(&link.hash);
@@ -180,12 +180,12 @@ impl Check {
 
     fn end(&mut self, head: &Head, seal: &[u8]) {
         if head.seq > self.last {
-            self.fault(self.last + 1, "entries are missing at the end");
+            self.error(self.last + 1, "entries are missing at the end");
         } else if head.seq < self.last || head.hash != self.hash {
-            self.fault(self.last, "the end of the chain is another one");
+            self.error(self.last, "the end of the chain is another one");
         }
         if head.seq > 0 && head.seal != seal {
-            self.fault(head.seq, "the seal of the chain's end is wrong");
+            self.error(head.seq, "the seal of the chain's end is wrong");
         }
     }
 }

@@ -162,8 +162,9 @@ pub struct AuditVerified {
     seal: String,
     /// When it was looked at.
     time: String,
-    /// The first faults.
-    faults: Vec<ChainBreakView>,
+    /// The first errors.
+    #[serde(rename = "faults")]
+    errors: Vec<ChainBreakView>,
 }
 
 /// Something that is wrong with the audit log.
@@ -183,19 +184,19 @@ impl Endpoint<Cx> for AuditVerify {
         cx.platform.audit_chain().await?;
         let iso_id = Some(cx.caller()?.iso_id().clone());
         let found = cx.platform.audit_verify(iso_id, self.after).await?;
-        let faults = found.faults.iter();
-        let faults: Vec<ChainBreakView> = faults
-            .map(|fault| ChainBreakView { sequence: fault.seq, message: fault.what })
+        let errors = found.errors.iter();
+        let errors: Vec<ChainBreakView> = errors
+            .map(|error| ChainBreakView { sequence: error.seq, message: error.what })
             .collect();
         Ok(Answer::new(AuditVerified {
-            valid: faults.is_empty(),
+            valid: errors.is_empty(),
             checked: found.checked,
             next: found.next,
             sequence: found.head.seq,
             hash: HEXLOWER.encode(&found.head.hash),
             seal: HEXLOWER.encode(&found.head.seal),
             time: cx.now.to_string(),
-            faults,
+            errors,
         }))
     }
 }

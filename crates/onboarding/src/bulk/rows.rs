@@ -120,7 +120,7 @@ impl<R: BufRead> Rows<R> {
         let cells = self.cells();
         let row = match cells? {
             None => None,
-            Some(Err(fault)) => Some(fault),
+            Some(Err(error)) => Some(error),
             Some(Ok(cells)) => Some(body_of(&columns, cells)),
         };
         self.columns = Some(columns);

@@ -61,7 +61,7 @@ struct RegistrationData {
 
 /// Register as an ISO.
 ///
-/// A letter with a link goes to the address; nothing exists before that link is opened. The answer
+/// An e-mail with a link goes to the address; nothing exists before that link is opened. The answer
 /// is the same whether or not the address is known here.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -80,7 +80,7 @@ pub struct IsoRegistered {
     status: &'static str,
     /// What to do next.
     message: &'static str,
-    /// Until when the link in the letter can be opened.
+    /// Until when the link in the e-mail can be opened.
     expires: String,
 }
 
@@ -240,9 +240,9 @@ pub(super) fn refuse_weak_password(draft: &mut Draft<'_>) {
     let given = draft.params.get("password").and_then(Value::as_str).unwrap_or_default();
     let length = password::LENGTH_MIN..=password::LENGTH_MAX;
     if length.contains(&given.chars().count())
-        && let Some(fault) = password::fault(given)
+        && let Some(error) = password::error(given)
     {
-        draft.issues.add("password", IssueKind::rule(Code::InvalidValue.name(), fault));
+        draft.issues.add("password", IssueKind::rule(Code::InvalidValue.name(), error));
     }
 }
 

@@ -41,14 +41,14 @@ pub(super) struct References {
 /// What was found about it.
 #[derive(Debug, Default)]
 pub(super) struct Findings {
-    faults: Vec<(String, IssueKind)>,
+    errors: Vec<(String, IssueKind)>,
     headers: Vec<Header>,
     pub(super) template: Option<(TemplateId, i64)>,
 }
 
 impl Findings {
     pub(super) fn is_empty(&self) -> bool {
-        self.faults.is_empty()
+        self.errors.is_empty()
     }
 
     /// Fails if there is something.
@@ -62,13 +62,13 @@ impl Findings {
     }
 
     fn add(&mut self, path: impl Into<String>, code: Code, message: &str) {
-        self.faults.push((path.into(), IssueKind::rule(code.name(), message)));
+        self.errors.push((path.into(), IssueKind::rule(code.name(), message)));
     }
 
     /// A field that already has an issue keeps it: its form hides its business check.
     pub(super) fn add_to(self, issues: &mut Issues, headers: &mut Vec<Header>) {
-        for (path, fault) in self.faults {
-            issues.add(path, fault);
+        for (path, error) in self.errors {
+            issues.add(path, error);
         }
         headers.extend(self.headers);
     }

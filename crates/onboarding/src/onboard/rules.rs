@@ -47,8 +47,8 @@ fn check_ids_stand_alone(draft: &mut Draft<'_>) {
             } else {
                 "A storeId requires the merchantId of its merchant."
             };
-            let fault = IssueKind::rule(Code::ConflictingField.name(), message);
-            draft.issues.add(format!("{object}.{id}"), fault);
+            let error = IssueKind::rule(Code::ConflictingField.name(), message);
+            draft.issues.add(format!("{object}.{id}"), error);
         }
     }
 }
@@ -114,8 +114,8 @@ fn check_device(draft: &mut Draft<'_>) {
         && !device_models::is_made_by(model, manufacturer)
     {
         let message = "The manufacturer does not make this model.";
-        let fault = IssueKind::rule(Code::InvalidDeviceModel.name(), message);
-        draft.issues.add("tpnData.deviceModel", fault);
+        let error = IssueKind::rule(Code::InvalidDeviceModel.name(), message);
+        draft.issues.add("tpnData.deviceModel", error);
     }
 }
 
@@ -125,8 +125,8 @@ fn check_profile_ids(draft: &mut Draft<'_>) {
         let Some(id) = profile.get("profileId").and_then(Value::as_str) else { continue };
         if seen.contains(&id) {
             let message = "This profileId appears twice.";
-            let fault = IssueKind::rule(Code::DuplicateProfile.name(), message);
-            draft.issues.add(format!("{PROFILE}[{index}].profileId"), fault);
+            let error = IssueKind::rule(Code::DuplicateProfile.name(), message);
+            draft.issues.add(format!("{PROFILE}[{index}].profileId"), error);
         }
         seen.push(id);
     }

@@ -71,7 +71,7 @@ pub fn set_expiry(conn: &mut dyn Conn, iso: &IsoId, key: &KeyId, at: Timestamp) 
     conn.execute_one(&KEY_SET_EXPIRY, &[at.into(), iso.into(), key.into()])
 }
 
-/// Notes the use of a key. The key may be gone by now; that is no fault.
+/// Notes the use of a key. The key may be gone by now; that is no error.
 pub fn set_last_used(
     conn: &mut dyn Conn,
     iso: &IsoId,

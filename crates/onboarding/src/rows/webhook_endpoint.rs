@@ -99,7 +99,7 @@ pub fn list(conn: &mut dyn Conn, iso_id: &IsoId) -> Result<Vec<WebhookEndpointRo
     conn.rows(&WEBHOOK_ENDPOINT_LIST, &[iso_id.into()], WebhookEndpointRow::read)
 }
 
-/// Notes that the endpoint took something. It may be gone by now; that is no fault.
+/// Notes that the endpoint took something. It may be gone by now; that is no error.
 pub fn note_success(
     conn: &mut dyn Conn,
     iso_id: &IsoId,

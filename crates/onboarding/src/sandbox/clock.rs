@@ -1,7 +1,7 @@
 //! `/v1/sandbox/clock`: an ISO's own time in the sandbox, which can be moved forward.
 //!
 //! What depends on time follows it: due work, the end of keys and of pairing codes, warnings, and
-//! the times in records and events. Deliveries of webhooks and letters keep to the real time.
+//! the times in records and events. Deliveries of webhooks and e-mails keep to the real time.
 
 use std::time::Duration;
 

@@ -168,8 +168,8 @@ impl Parameters {
 pub(crate) fn check(draft: &mut Draft<'_>) {
     for ignored in draft.ignored {
         if ignored.path.starts_with("parameters.") {
-            let fault = IssueKind::rule(Code::UnknownField.name(), "Unknown parameter.");
-            draft.issues.add(ignored.path.clone(), fault);
+            let error = IssueKind::rule(Code::UnknownField.name(), "Unknown parameter.");
+            draft.issues.add(ignored.path.clone(), error);
         }
     }
     let sent = draft.params.get("parameters").cloned().unwrap_or_default();
@@ -347,8 +347,8 @@ fn check_consistent(parameters: &Parameters, issues: &mut Issues) {
         && *highest > max
     {
         let message = "A suggested tip exceeds tipPercentMax.";
-        let fault = IssueKind::rule(Code::ConflictingField.name(), message);
-        issues.add("parameters.tipPercents", fault);
+        let error = IssueKind::rule(Code::ConflictingField.name(), message);
+        issues.add("parameters.tipPercents", error);
     }
 }
 

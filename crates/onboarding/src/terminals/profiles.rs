@@ -50,14 +50,14 @@ impl Endpoint<Cx> for ProfilePut {
         let list = draft.params.pointer("/tpnProcessor/profile").and_then(Value::as_array);
         let Some(list) = list else { return Ok(()) };
         if list.len() > 1 {
-            let fault = IssueKind::rule(Code::InvalidProfile.name(), "Send one account.");
-            draft.issues.add("tpnProcessor.profile", fault);
+            let error = IssueKind::rule(Code::InvalidProfile.name(), "Send one account.");
+            draft.issues.add("tpnProcessor.profile", error);
         }
         let sent = list.first().and_then(|profile| profile.get("profileId")?.as_str());
         if sent.is_some() && sent != in_path {
             let message = "It differs from the profileId of the path.";
-            let fault = IssueKind::rule(Code::ConflictingField.name(), message);
-            draft.issues.add("tpnProcessor.profile[0].profileId", fault);
+            let error = IssueKind::rule(Code::ConflictingField.name(), message);
+            draft.issues.add("tpnProcessor.profile[0].profileId", error);
         }
         Ok(())
     }

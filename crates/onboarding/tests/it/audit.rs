@@ -197,11 +197,11 @@ fn check_tamperings(make_url: &dyn Fn() -> Option<String>) {
         let script = script.replace("ISO", iso_id.as_str());
         platform.store.write_blocking(move |conn| conn.script(&script)).unwrap();
         let found = runtime.block_on(platform.audit_verify(Some(iso_id.clone()), 0)).unwrap();
-        let Some(first) = found.faults.first() else {
+        let Some(first) = found.errors.first() else {
             assert_eq!(*seq, 0, "{what} was not noticed");
             assert_eq!((found.checked, found.next, found.head.seq), (10, None, 10));
             let part = runtime.block_on(platform.audit_verify(Some(iso_id), 6)).unwrap();
-            assert_eq!((part.checked, part.faults), (4, vec![]));
+            assert_eq!((part.checked, part.errors), (4, vec![]));
             continue;
         };
         assert_eq!(first.seq, *seq, "{what}: {found:?}");
@@ -264,7 +264,7 @@ fn check_off_line(make_url: &dyn Fn() -> Option<String>) {
         let script = script.replace("ISO", iso_id.as_str());
         platform.store.write_blocking(move |conn| conn.script(&script)).unwrap();
         let found = runtime.block_on(platform.audit_verify(Some(iso_id.clone()), 0)).unwrap();
-        let Some(first) = found.faults.first() else {
+        let Some(first) = found.errors.first() else {
             assert_eq!(*seq, 0, "{what} was not noticed");
             // The two that are left, and the entry about the purge.
             assert_eq!((found.checked, found.next, found.head.seq), (3, None, 13));

@@ -1,4 +1,4 @@
-//! Refusals of the request: every fault at once, in the order of the published tables.
+//! Refusals of the request: every error at once, in the order of the published tables.
 
 use serde_json::{Value, json};
 

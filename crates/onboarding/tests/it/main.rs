@@ -23,7 +23,7 @@ mod errors;
 #[cfg(test)]
 mod events;
 #[cfg(test)]
-mod key_letters;
+mod key_emails;
 #[cfg(test)]
 mod keys;
 #[cfg(test)]

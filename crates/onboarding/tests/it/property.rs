@@ -1,4 +1,4 @@
-//! Any body: never a panic, never our fault, and the database holds all of it or nothing.
+//! Any body: never a panic, never our error, and the database holds all of it or nothing.
 
 use std::cell::RefCell;
 

@@ -121,7 +121,7 @@ fn unique_email_refuses_a_second_merchant_with_the_address() {
     // The domain has no case, the local part has.
     assert_eq!(house.errors(sent("Owner@EXAMPLE.COM")), ["already_exists merchantData.email"]);
     house.onboard(sent("owner@example.com")).unwrap();
-    // Beside another fault it is found as well.
+    // Beside another error it is found as well.
     let mut wrong = sent("Owner@example.com");
     wrong["storeData"]["email"] = json!("x");
     assert_eq!(
@@ -152,7 +152,7 @@ fn unique_profiles_refuses_an_account_on_another_tpn() {
         let expected = "duplicate_profile tpnData.tpnProcessor.profile[1].profileId";
         assert_eq!(house.errors(second.clone()), [expected], "{processor}");
         lenient.onboard(second.clone()).unwrap();
-        // Beside another fault it is found as well.
+        // Beside another error it is found as well.
         second["storeData"]["email"] = json!("x");
         assert_eq!(house.errors(second), ["invalid_format storeData.email", expected]);
     }

@@ -55,8 +55,8 @@ fn templates_have_versions(house: &House) {
     assert_eq!(parameters(house, &second, "taxEnabled"), (json!(true), json!("template")));
     let past = house.ask("template_get", json!({ "name": "RETAIL01", "version": 1 })).done();
     assert_eq!(past["parameters"], json!({ "tipEnabled": true }));
-    let gone = json!({ "name": "RETAIL01", "version": 3 });
-    assert!(house.ask("template_get", gone).is_not_found());
+    let deleted = json!({ "name": "RETAIL01", "version": 3 });
+    assert!(house.ask("template_get", deleted).is_not_found());
     let moving = json!({ "tpn": first, "tpnAssignTemplate": "RETAIL01", "expectedVersion": 1 });
     assert_eq!(house.ask("tpn_patch", moving).done()["templateVersion"], 2);
     assert_eq!(parameters(house, &first, "taxEnabled"), (json!(true), json!("template")));

@@ -323,20 +323,20 @@ fn both_secrets_sign_until_the_overlap_ends() {
 #[test]
 fn who_is_gone_is_told_no_more() {
     let house = House::new();
-    let gone = create(&house, &["*"]);
+    let deleted = create(&house, &["*"]);
     let other = create(&house, &["endpoint.*"]);
     house.onboard(body("minimal-cknx")).unwrap();
     follow_all(&house);
-    let deliveries = claim(&house, &gone, now());
+    let deliveries = claim(&house, &deleted, now());
     assert_eq!(finish(&house, &deliveries[0], answered(410), now()), None);
-    let shown = done(&house, "webhook_get", json!({ "webhookId": gone["webhookId"] }));
+    let shown = done(&house, "webhook_get", json!({ "webhookId": deleted["webhookId"] }));
     assert_eq!(shown["status"], "disabled");
     assert!(shown["disabledReason"].as_str().unwrap().contains("410"));
     assert!(request(&house, &deliveries[1], now()).is_none(), "nothing more is sent");
     follow_all(&house);
     let told = claim(&house, &other, now());
     assert_eq!(told[0].topic, "endpoint.disabled");
-    assert_eq!(told[0].lane, gone["webhookId"].as_str().unwrap());
+    assert_eq!(told[0].lane, deleted["webhookId"].as_str().unwrap());
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Letters against a mail server on loopback: what arrives, and what becomes of those that are
+//! E-mails against a mail server on loopback: what arrives, and what becomes of those that are
 //! refused.
 
 use std::sync::Arc;
@@ -54,8 +54,8 @@ fn queue(site: &Arc<frame::Site>, to: &'static str) -> Result<i64> {
         let paragraphs = [String::from("Your export is ready.")];
         let href = Address::new("https://pier.example/get?key=s3cret");
         let link = Some(Link { text: "Download", href });
-        let letter = Email { to, subject: "Ready: Über", paragraphs: &paragraphs, link };
-        mail::enqueue(&of_site, conn, sender, &letter, now)
+        let email = Email { to, subject: "Ready: Über", paragraphs: &paragraphs, link };
+        mail::enqueue(&of_site, conn, sender, &email, now)
     })
 }
 
@@ -71,7 +71,7 @@ fn run_once(site: &Arc<frame::Site>) -> Result<serde_json::Value, Halt> {
 }
 
 #[test]
-fn a_letter_arrives_with_all_its_parts() {
+fn an_email_arrives_with_all_its_parts() {
     let sink = Sink::start().unwrap();
     let (site, folder) = make(settings(&sink));
     let job_id = queue(&site, "reader@home.example").unwrap();

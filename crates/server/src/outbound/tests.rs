@@ -295,8 +295,8 @@ async fn hosts_that_are_not_there_are_told_apart() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     drop(listener);
-    let gone = Url::parse(&format!("http://{address}/")).unwrap();
-    assert_eq!(client(LOOPBACK).fetch(get(gone)).await, Err(FetchError::Unreachable));
+    let deleted = Url::parse(&format!("http://{address}/")).unwrap();
+    assert_eq!(client(LOOPBACK).fetch(get(deleted)).await, Err(FetchError::Unreachable));
     let nobody = FakeResolver::new(&[]).client(&[], RootCertStore::empty());
     let url = Url::parse("http://nobody.example/").unwrap();
     assert_eq!(nobody.fetch(get(url)).await, Err(FetchError::NoSuchHost));

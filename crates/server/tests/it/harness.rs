@@ -155,7 +155,7 @@ fn replace(bytes: &[u8], mark: &[u8], with: &[u8]) -> Vec<u8> {
     [before, with, after].concat()
 }
 
-/// The status of an answer. Nothing at all and the frames of HTTP/2 have none; a 5xx is a fault.
+/// The status of an answer. Nothing at all and the frames of HTTP/2 have none; a 5xx is an error.
 fn status_of(text: &str) -> Option<u16> {
     let status = text.strip_prefix("HTTP/1.")?.get(2..5).expect("a status");
     let status: u16 = status.parse().expect("a status");
@@ -178,7 +178,7 @@ fn check_answer(answer: &[u8]) -> Option<u16> {
 }
 
 /// Returns the status of the first answer. An error of the REST interface has a code, a message and
-/// data; the two faults of JSONP have none, and neither have answers without a body.
+/// data; the two errors of JSONP have none, and neither have answers without a body.
 fn check_rest_answer(answer: &[u8]) -> Option<u16> {
     let text = String::from_utf8_lossy(answer);
     let status = status_of(&text)?;

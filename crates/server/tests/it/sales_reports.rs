@@ -39,9 +39,9 @@ fn sold(shop: &mut Shop) -> [Value; 2] {
                        "line_items": [{ "id": order["line_items"][0]["id"], "quantity": 1,
                                         "refund_total": 20 }] });
     shop.post(&format!("/wc/v3/orders/{}/refunds", order["id"]), &back);
-    let gone = shop.post("/wc/v3/orders", &ropes);
+    let deleted = shop.post("/wc/v3/orders", &ropes);
     let status = json!({ "status": "refunded" });
-    shop.post(&format!("/wc/v3/orders/{}", gone["id"]), &status);
+    shop.post(&format!("/wc/v3/orders/{}", deleted["id"]), &status);
     shop.catch_up();
     [lamp, rope]
 }

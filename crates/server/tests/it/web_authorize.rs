@@ -263,7 +263,7 @@ fn what_an_application_says_is_text() {
     let location = Url::parse(answer.location()).unwrap();
     assert_eq!(location.host_str(), Some("app.example"));
     assert!(answer.location().is_ascii() && !answer.location().contains(['"', '<', ' ']));
-    // Faults do not show what was sent.
-    let fault = ask(&mut browser, KNOWN, &[("success_url", "javascript:alert('<b>')")]);
-    assert!(fault.status == 400 && !fault.has("alert("), "{}", fault.body);
+    // Errors do not show what was sent.
+    let error = ask(&mut browser, KNOWN, &[("success_url", "javascript:alert('<b>')")]);
+    assert!(error.status == 400 && !error.has("alert("), "{}", error.body);
 }

@@ -133,9 +133,10 @@ fn searches_find_the_same_with_an_index(database: &TestDatabase) {
     let search = |text: &str| {
         ids(&store, OrderFilter { search: Some(text.to_owned()), sort: OrderSort::Id, ..any() })
     };
-    let tend = |limit: usize| {
-        let tend = move |conn: &mut dyn Conn| text_index::tend(conn, &order::TEXT_INDEX, limit);
-        store.write_blocking(tend).unwrap()
+    let index_due = |limit: usize| {
+        let index_due =
+            move |conn: &mut dyn Conn| text_index::index_due(conn, &order::TEXT_INDEX, limit);
+        store.write_blocking(index_due).unwrap()
     };
     let is_due =
         || store.read_blocking(|conn| text_index::is_due(conn, &order::TEXT_INDEX)).unwrap();
@@ -150,9 +151,9 @@ fn searches_find_the_same_with_an_index(database: &TestDatabase) {
     let check = || expected.iter().for_each(|(text, ids)| assert_eq!(search(text), *ids, "{text}"));
     check();
     // Some are indexed, then all.
-    tend(4);
+    index_due(4);
     check();
-    while tend(4) {}
+    while index_due(4) {}
     assert!(!is_due());
     check();
     store
@@ -178,7 +179,7 @@ fn searches_find_the_same_with_an_index(database: &TestDatabase) {
         assert_eq!(search("zoë"), [6]);
         assert_eq!(search("lake"), [1]);
         assert_eq!(search("berg"), Vec::<i64>::new());
-        while tend(1) {}
+        while index_due(1) {}
     }
 }
 

@@ -134,10 +134,10 @@ fn goods_refusal(call: &mut Call<'_>, cart: &mut Cart) -> Result<Option<Refusal>
 const GONE: &str = "A product of the cart can no longer be bought.";
 
 fn coupon_refusal(applied: &[String], cart: &Cart, priced: &Priced) -> Refusal {
-    let gone = applied.iter().filter(|code| !cart.state.coupons.contains(code));
+    let deleted = applied.iter().filter(|code| !cart.state.coupons.contains(code));
     let mut removed = Map::new();
     let mut reasons = priced.errors.iter().filter(|error| error.code == pricing::COUPON_ERROR);
-    for code in gone {
+    for code in deleted {
         let reason = reasons.next().map_or("It can no longer be used.", |error| &error.message);
         removed.insert(code.clone(), json!(reason));
     }
@@ -301,7 +301,7 @@ fn customer_id(
     }
     // A password that breaks the rules is not set; the buyer chooses one with the link to do so.
     let given = call.params.text("customer_password").filter(|text| !text.is_empty());
-    let is_fine = |given: &&str| frame::password::fault(given).is_none();
+    let is_fine = |given: &&str| frame::password::error(given).is_none();
     let hash = match given.filter(is_fine) {
         // Hashing takes too long for a transaction; in a batch it was not done beforehand.
         Some(given) => call.visit.hashes.made(given),

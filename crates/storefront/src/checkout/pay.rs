@@ -68,16 +68,16 @@ fn pay(call: &mut Call<'_>) -> Result<Reply, Stop> {
         (Side::Billing, order.details.billing.clone()),
         (Side::Shipping, order.details.shipping.clone()),
     ];
-    let mut faults = Vec::new();
+    let mut errors = Vec::new();
     let [billing, shipping] = sides.map(|(side, known)| {
         let given = call.params.get(side.param());
-        address::merged(&known, given, side, Email::Strict).unwrap_or_else(|fault| {
-            faults.push((side.param().to_owned(), Some(fault)));
+        address::merged(&known, given, side, Email::Strict).unwrap_or_else(|error| {
+            errors.push((side.param().to_owned(), Some(error)));
             known
         })
     });
-    if !faults.is_empty() {
-        return Err(invalid_params(faults).into());
+    if !errors.is_empty() {
+        return Err(invalid_params(errors).into());
     }
     check_addresses(&order, &billing, &shipping)?;
     let method = chosen_method(call, order.row.total)?;

@@ -89,7 +89,7 @@ struct EditAddressPage<'a> {
     action: String,
     csrf: String,
     fields: Vec<Field>,
-    faults: &'a FormErrors,
+    errors: &'a FormErrors,
 }
 
 /// Where the pages of an account are.
@@ -319,8 +319,8 @@ impl ShopRequest<'_> {
             Err(Stop::Refused(refusal)) => {
                 let country = typed.clone();
                 let known = |_: Side| country.clone();
-                let faults = FormErrors::read(&refusal.body(), self.options(), &known);
-                Ok(self.address_page(refusal.status, side, &typed, &faults))
+                let errors = FormErrors::read(&refusal.body(), self.options(), &known);
+                Ok(self.address_page(refusal.status, side, &typed, &errors))
             }
             Err(Stop::Failed(error)) => Err(error),
         }
@@ -331,7 +331,7 @@ impl ShopRequest<'_> {
         status: u16,
         side: Side,
         shown: &Value,
-        faults: &FormErrors,
+        errors: &FormErrors,
     ) -> WebAnswer {
         let heading = match side {
             Side::Billing => "Billing address",
@@ -343,8 +343,8 @@ impl ShopRequest<'_> {
             heading,
             action: format!("{}{}/", self.endpoint("edit_address"), address_form::prefix(side)),
             csrf: self.token(TOKEN),
-            fields: address_form::fields(self.options(), side, shown, faults),
-            faults,
+            fields: address_form::fields(self.options(), side, shown, errors),
+            errors,
         };
         self.private((KIND, status), rendered(&page))
     }
@@ -368,8 +368,8 @@ fn save_address(call: &mut Call<'_>, side: Side, given: &Value) -> Result<(), St
     let (mut billing, mut shipping) = default_addresses(call)?;
     let known = if side == Side::Billing { &mut billing } else { &mut shipping };
     let merged = addresses::merged(known, Some(given), side, Email::Strict);
-    let changed = merged.map_err(|fault| {
-        contract::rest::params::invalid_params(vec![(side.param().to_owned(), Some(fault))])
+    let changed = merged.map_err(|error| {
+        contract::rest::params::invalid_params(vec![(side.param().to_owned(), Some(error))])
     })?;
     let missing = missing_fields(call, &changed);
     if !missing.is_empty() {

@@ -68,37 +68,37 @@ impl FormErrors {
 
     /// Reads a refusal of the Store API that tells of addresses; `known` gives the country.
     pub(super) fn read(refusal: &Value, options: &Options, known: &dyn Fn(Side) -> Value) -> Self {
-        let mut faults = Self::default();
+        let mut errors = Self::default();
         let data = part(refusal, "data");
         for side in [Side::Billing, Side::Shipping] {
             let detail = part(part(data, "details"), side.param());
             if let Some(field) = field_of(text(detail, "code")) {
                 let name = format!("{}_{field}", prefix(side));
-                faults.fields.push((name, text(detail, "message").to_owned()));
+                errors.fields.push((name, text(detail, "message").to_owned()));
             }
             let country = text(&known(side), "country").to_owned();
             for message in list(part(data, "errors"), prefix(side)).iter().filter_map(Value::as_str)
             {
-                faults.add_missing(options, (side, &country), message);
+                errors.add_missing(options, (side, &country), message);
             }
         }
         if !text(part(data, "params"), "payment_method").is_empty() {
-            faults.fields.push((String::from("payment_method"), String::from(NO_METHOD)));
+            errors.fields.push((String::from("payment_method"), String::from(NO_METHOD)));
         }
         match text(refusal, "code") {
             "woocommerce_rest_missing_email_address" | "registration-error-email-exists" => {
                 let message = text(refusal, "message").to_owned();
-                faults.fields.push((String::from("billing_email"), message));
+                errors.fields.push((String::from("billing_email"), message));
             }
             "woocommerce_rest_checkout_missing_payment_method"
             | "woocommerce_rest_checkout_payment_method_disabled" => {
                 let message = text(refusal, "message").to_owned();
-                faults.fields.push((String::from("payment_method"), message));
+                errors.fields.push((String::from("payment_method"), message));
             }
-            _ if faults.is_empty() => faults.general.push(text(refusal, "message").to_owned()),
+            _ if errors.is_empty() => errors.general.push(text(refusal, "message").to_owned()),
             _ => {}
         }
-        faults
+        errors
     }
 
     fn add_missing(&mut self, options: &Options, (side, country): (Side, &str), message: &str) {
@@ -119,7 +119,7 @@ impl FormErrors {
 
 const NO_METHOD: &str = "Select a payment method.";
 
-/// The field that a fault of an address is about.
+/// The field that an error of an address is about.
 fn field_of(code: &str) -> Option<&'static str> {
     let fields = [
         ("invalid_country", "country"),
@@ -143,7 +143,7 @@ pub(super) fn fields(
     options: &Options,
     side: Side,
     address: &Value,
-    faults: &FormErrors,
+    errors: &FormErrors,
 ) -> Vec<Field> {
     let country = text(address, "country");
     let mut fields = Vec::new();
@@ -160,7 +160,7 @@ pub(super) fn fields(
             _ => ("text", Vec::new(), value.to_owned()),
         };
         fields.push(Field {
-            error: faults.of(&full),
+            error: errors.of(&full),
             name: full,
             label: label.to_owned(),
             value,
@@ -171,12 +171,12 @@ pub(super) fn fields(
         });
     }
     if side == Side::Billing {
-        fields.push(email(text(address, "email"), faults));
+        fields.push(email(text(address, "email"), errors));
     }
     fields
 }
 
-fn email(value: &str, faults: &FormErrors) -> Field {
+fn email(value: &str, errors: &FormErrors) -> Field {
     Field {
         name: String::from("billing_email"),
         label: String::from("E-mail address"),
@@ -185,7 +185,7 @@ fn email(value: &str, faults: &FormErrors) -> Field {
         autocomplete: String::from("billing email"),
         is_required: true,
         choices: Vec::new(),
-        error: faults.of("billing_email"),
+        error: errors.of("billing_email"),
     }
 }
 
@@ -281,16 +281,16 @@ mod tests {
             "code": "woocommerce_rest_invalid_address", "message": "Fill in.",
             "data": { "errors": { "billing": ["First name is required"] } },
         });
-        let faults = FormErrors::read(&refusal, &options, &known);
-        assert!(faults.of("billing_first_name").contains("first name"), "{faults:?}");
-        assert!(faults.general.is_empty(), "{faults:?}");
+        let errors = FormErrors::read(&refusal, &options, &known);
+        assert!(errors.of("billing_first_name").contains("first name"), "{errors:?}");
+        assert!(errors.general.is_empty(), "{errors:?}");
         let refusal = json!({
             "code": "rest_invalid_param", "message": "Invalid parameter(s)",
             "data": { "details": { "shipping_address": {
                 "code": "invalid_postcode", "message": "Enter a valid postal code." } } },
         });
-        let faults = FormErrors::read(&refusal, &options, &known);
-        assert_eq!(faults.of("shipping_postcode"), "Enter a valid postal code.");
+        let errors = FormErrors::read(&refusal, &options, &known);
+        assert_eq!(errors.of("shipping_postcode"), "Enter a valid postal code.");
         let refusal = json!({ "code": "other", "message": "Something else." });
         assert_eq!(FormErrors::read(&refusal, &options, &known).general, ["Something else."]);
     }

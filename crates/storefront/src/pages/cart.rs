@@ -28,7 +28,7 @@ struct CartPage<'a> {
     coupon_typed: &'a str,
     rates: Vec<Choice>,
     totals: Vec<(String, String)>,
-    faults: CartErrors,
+    errors: CartErrors,
     notes: Vec<String>,
     checkout: String,
 }
@@ -69,13 +69,13 @@ impl ShopRequest<'_> {
         }
         let fields = self.page.form();
         if !self.is_genuine(TOKEN, &fields) {
-            let faults = CartErrors { general: STALE.to_owned(), ..CartErrors::default() };
-            return Ok(Some(self.cart_page(403, faults, "").await));
+            let errors = CartErrors { general: STALE.to_owned(), ..CartErrors::default() };
+            return Ok(Some(self.cart_page(403, errors, "").await));
         }
         Ok(Some(match self.cart_changed(&fields).await {
             Ok(()) => self.redirect(KIND, &format!("{CART}/")),
-            Err((status, faults)) => {
-                self.cart_page(status, faults, fields.text("coupon_code")).await
+            Err((status, errors)) => {
+                self.cart_page(status, errors, fields.text("coupon_code")).await
             }
         }))
     }
@@ -119,17 +119,17 @@ impl ShopRequest<'_> {
         &mut self,
         path: &str,
         body: Value,
-        fault: impl Fn(&StoreAnswer) -> (u16, CartErrors),
+        error: impl Fn(&StoreAnswer) -> (u16, CartErrors),
     ) -> Result<(), (u16, CartErrors)> {
         let said = self.ask(Verb::Post, path, Some(body)).await;
-        if said.is_fine() { Ok(()) } else { Err(fault(&said)) }
+        if said.is_fine() { Ok(()) } else { Err(error(&said)) }
     }
 
     /// Quantities by the keys of their items; none, or nothing, removes the item.
     async fn quantities_changed(&mut self, fields: &Fields) -> Result<(), (u16, CartErrors)> {
         let Some(Value::Object(wanted)) = fields.all().get("quantity") else { return Ok(()) };
         let known = self.ask(Verb::Get, "/cart", None).await.json;
-        let mut faults = CartErrors::default();
+        let mut errors = CartErrors::default();
         let mut status = 400;
         for item in list(&known, "items") {
             let key = text(item, "key");
@@ -146,16 +146,16 @@ impl ShopRequest<'_> {
             };
             if !said.is_fine() {
                 status = said.status;
-                faults.items.push((key.to_owned(), said.message()));
+                errors.items.push((key.to_owned(), said.message()));
             }
         }
-        if faults.items.is_empty() { Ok(()) } else { Err((status, faults)) }
+        if errors.items.is_empty() { Ok(()) } else { Err((status, errors)) }
     }
 
     async fn cart_page(
         &mut self,
         status: u16,
-        faults: CartErrors,
+        errors: CartErrors,
         coupon_typed: &str,
     ) -> WebAnswer {
         let said = self.ask(Verb::Get, "/cart", None).await;
@@ -163,7 +163,7 @@ impl ShopRequest<'_> {
         let page = CartPage {
             site: self.page.masthead(),
             csrf: self.token(TOKEN),
-            rows: list(cart, "items").iter().map(|item| self.row(item, &faults)).collect(),
+            rows: list(cart, "items").iter().map(|item| self.row(item, &errors)).collect(),
             coupons: coupons(cart),
             takes_coupons: self.options().is_on("woocommerce_enable_coupons"),
             coupon_typed,
@@ -171,14 +171,14 @@ impl ShopRequest<'_> {
             totals: totals(cart),
             notes: list(cart, "errors").iter().map(|note| plain_text(note, "message")).collect(),
             checkout: format!("{CHECKOUT}/"),
-            faults,
+            errors,
         };
         self.private((KIND, status), rendered(&page))
     }
 
-    fn row(&self, item: &Value, faults: &CartErrors) -> Row {
+    fn row(&self, item: &Value, errors: &CartErrors) -> Row {
         let (key, limits) = (text(item, "key"), &item["quantity_limits"]);
-        let error = faults.items.iter().find(|(own, _)| own == key);
+        let error = errors.items.iter().find(|(own, _)| own == key);
         Row {
             key: key.to_owned(),
             name: plain_text(item, "name"),

@@ -29,7 +29,7 @@ struct CheckoutPage<'a> {
     site: Masthead<'a>,
     csrf: String,
     action: String,
-    faults: &'a FormErrors,
+    errors: &'a FormErrors,
     billing: Vec<Field>,
     shipping: Vec<Field>,
     needs_shipping: bool,
@@ -156,11 +156,11 @@ impl ShopRequest<'_> {
             Side::Billing => typed.billing.clone(),
             Side::Shipping => typed.shipping.clone(),
         };
-        let mut faults = FormErrors::read(&said.json, self.options(), &known);
+        let mut errors = FormErrors::read(&said.json, self.options(), &known);
         let removed =
             part(part(&said.json, "data"), "removed_coupons").as_object().into_iter().flatten();
-        faults.general.extend(removed.filter_map(|(_, reason)| reason.as_str()).map(String::from));
-        self.checkout_page(said.status, cart, typed, &faults)
+        errors.general.extend(removed.filter_map(|(_, reason)| reason.as_str()).map(String::from));
+        self.checkout_page(said.status, cart, typed, &errors)
     }
 
     fn checkout_page(
@@ -168,7 +168,7 @@ impl ShopRequest<'_> {
         status: u16,
         cart: &Value,
         typed: &Typed,
-        faults: &FormErrors,
+        errors: &FormErrors,
     ) -> WebAnswer {
         let options = self.options();
         let takes_guests = options.is_on("woocommerce_enable_guest_checkout");
@@ -186,8 +186,8 @@ impl ShopRequest<'_> {
             site: self.page.masthead(),
             csrf: self.token(TOKEN),
             action: back.clone(),
-            billing: address_form::fields(options, Side::Billing, &typed.billing, faults),
-            shipping: address_form::fields(options, Side::Shipping, &typed.shipping, faults),
+            billing: address_form::fields(options, Side::Billing, &typed.billing, errors),
+            shipping: address_form::fields(options, Side::Shipping, &typed.shipping, errors),
             needs_shipping,
             ships_elsewhere: typed.ships_elsewhere,
             rates: rates(cart),
@@ -196,14 +196,14 @@ impl ShopRequest<'_> {
             total: text(part(cart, "totals"), "total_price").to_owned(),
             needs_payment: flag(cart, "needs_payment"),
             methods: methods(options, &typed.method),
-            method_error: faults.of("payment_method"),
+            method_error: errors.of("payment_method"),
             note: typed.note.clone(),
             offers_account: !is_signed_in && signs_up,
             needs_account: !takes_guests,
             wants_account: typed.wants_account,
             sign_in: format!("{ACCOUNT}/?redirect_to={}", content::web::encoded(&back)),
             is_signed_in,
-            faults,
+            errors,
         };
         self.private((KIND, status), rendered(&page))
     }

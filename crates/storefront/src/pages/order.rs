@@ -122,7 +122,7 @@ struct PayPage<'a> {
     csrf: String,
     methods: Vec<Method>,
     method_error: String,
-    faults: &'a FormErrors,
+    errors: &'a FormErrors,
 }
 
 #[derive(Template)]
@@ -182,8 +182,8 @@ impl ShopRequest<'_> {
         }
         let fields = self.page.form();
         if !self.is_genuine(TOKEN, &fields) {
-            let faults = FormErrors::general(STALE);
-            return Ok(Some(self.pay_page(403, &found, "", &faults)));
+            let errors = FormErrors::general(STALE);
+            return Ok(Some(self.pay_page(403, &found, "", &errors)));
         }
         self.order_paid(&found, &fields).await.map(Some)
     }
@@ -203,8 +203,8 @@ impl ShopRequest<'_> {
             return Ok(WebAnswer::redirect(PAY, url));
         }
         let known = |_: Side| Value::Null;
-        let faults = FormErrors::read(&said.json, self.options(), &known);
-        Ok(self.pay_page(said.status, found, fields.text("payment_method"), &faults))
+        let errors = FormErrors::read(&said.json, self.options(), &known);
+        Ok(self.pay_page(said.status, found, fields.text("payment_method"), &errors))
     }
 
     /// Leads to the gateway's page. It is a page of its own, since browsers let no form end up on
@@ -227,13 +227,13 @@ impl ShopRequest<'_> {
                 Ok(self.redirect(PAY, &format!("{CHECKOUT}/{endpoint}/{id}/?key={key}")))
             }
             PaymentPage::Not(sentence) => {
-                let faults = FormErrors::general(&sentence);
-                Ok(self.pay_page(409, found, &row.payment_method, &faults))
+                let errors = FormErrors::general(&sentence);
+                Ok(self.pay_page(409, found, &row.payment_method, &errors))
             }
         }
     }
 
-    fn pay_page(&self, status: u16, found: &Found, chosen: &str, faults: &FormErrors) -> WebAnswer {
+    fn pay_page(&self, status: u16, found: &Found, chosen: &str, errors: &FormErrors) -> WebAnswer {
         let row = &found.order.row;
         let page = PayPage {
             site: self.page.masthead(),
@@ -241,8 +241,8 @@ impl ShopRequest<'_> {
             action: pay_path(self.options(), (row.order_id, &row.order_key)),
             csrf: self.token(TOKEN),
             methods: methods(self.options(), chosen),
-            method_error: faults.of("payment_method"),
-            faults,
+            method_error: errors.of("payment_method"),
+            errors,
         };
         self.private((PAY, status), rendered(&page))
     }

@@ -29,7 +29,7 @@ struct ReminderPage<'a> {
     about: &'static str,
     /// Empty if there is nothing to do.
     button: &'static str,
-    faults: &'a FormErrors,
+    errors: &'a FormErrors,
 }
 
 impl ShopRequest<'_> {
@@ -102,7 +102,7 @@ impl ShopRequest<'_> {
         status: u16,
         (heading, about, button): (&'static str, &'static str, &'static str),
         action: String,
-        faults: &FormErrors,
+        errors: &FormErrors,
     ) -> WebAnswer {
         let page = ReminderPage {
             site: self.page.masthead(),
@@ -111,7 +111,7 @@ impl ShopRequest<'_> {
             heading,
             about,
             button,
-            faults,
+            errors,
         };
         self.private((KIND, status), rendered(&page))
     }

@@ -25,7 +25,7 @@ struct GatewayPage<'a> {
     /// What approving such an amount comes to; empty if that is nothing else.
     by_amount: &'static str,
     is_done: bool,
-    faults: &'a FormErrors,
+    errors: &'a FormErrors,
 }
 
 impl ShopRequest<'_> {
@@ -66,7 +66,7 @@ impl ShopRequest<'_> {
         &self,
         status: u16,
         session: &SandboxPaymentRow,
-        faults: &FormErrors,
+        errors: &FormErrors,
     ) -> WebAnswer {
         let page = GatewayPage {
             site: self.page.masthead(),
@@ -76,7 +76,7 @@ impl ShopRequest<'_> {
             needs_action: session.state == ACTION,
             by_amount: Choice::of_amount(&session.amount).map_or("", Choice::words),
             is_done: session.state == DONE,
-            faults,
+            errors,
         };
         self.private((KIND, status), rendered(&page))
     }

@@ -70,8 +70,8 @@ fn a_draft_that_is_left_gives_the_stock_back() {
     let later = now().plus(Duration::from_hours(49));
     shop.write(move |conn| storefront::sweep::sweep(conn, later));
     assert_eq!(shop.guest().add(goods.anchor, 1).status, 201);
-    let gone = shop.get(&format!("/wc/v3/orders/{id}"), ADMIN);
-    assert_eq!(gone.status, 404, "the draft went with its cart");
+    let deleted = shop.get(&format!("/wc/v3/orders/{id}"), ADMIN);
+    assert_eq!(deleted.status, 404, "the draft went with its cart");
 }
 
 #[test]

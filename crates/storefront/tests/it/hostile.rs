@@ -136,8 +136,8 @@ fn no_query_makes_a_list_fail() {
 fn nothing_is_sold_that_is_not_for_sale() {
     let (shop, goods) = TestShop::furnished();
     let draft = shop.product(&json!({ "name": "D", "regular_price": "1", "status": "draft" }));
-    let gone = json!({ "name": "O", "regular_price": "1", "stock_status": "outofstock" });
-    let gone = shop.product(&gone);
+    let deleted = json!({ "name": "O", "regular_price": "1", "stock_status": "outofstock" });
+    let deleted = shop.product(&deleted);
     let elsewhere = json!({
         "name": "E", "type": "external", "regular_price": "1", "external_url": "https://e.test",
     });
@@ -146,7 +146,7 @@ fn nothing_is_sold_that_is_not_for_sale() {
     let secret = json!({ "name": "S", "regular_price": "1", "post_password": "open" });
     let secret = shop.product(&secret);
     let buyer = shop.guest();
-    for id in [draft, gone, elsewhere, free, secret, 0, -1, 99_999] {
+    for id in [draft, deleted, elsewhere, free, secret, 0, -1, 99_999] {
         let answer = buyer.add(id, 1);
         assert_eq!(answer.status, 400, "{id}: {}", answer.json);
     }
@@ -263,7 +263,7 @@ fn what_is_in_carts_is_handed_out_and_erased() {
     buyer.add(goods.rope, 1);
     let customer = order_body("", "Gone@example.test");
     buyer.ask("POST", "/cart/update-customer", &customer);
-    let asked = json!({ "email": "gone@example.test" });
+    let asked = json!({ "email": "deleted@example.test" });
     let exported = shop.ask("POST", "/boardwalk/v1/privacy/export", ADMIN, &asked).json;
     assert!(exported["data"].to_string().contains("1 Pier Rd"), "{exported}");
     let erased = shop.ask("POST", "/boardwalk/v1/privacy/erase", ADMIN, &asked).json;

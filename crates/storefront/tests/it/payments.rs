@@ -385,8 +385,8 @@ fn a_gateway_is_a_payment_method_like_others() {
     let message = json!({
         "type": "captured", "payment": "p", "amount": "1", "currency": "USD", "occurred": "now",
     });
-    let gone = report(&shop, &secret, "m1", &message);
-    assert_eq!(gone, (401, String::from("payment_signature_invalid")));
+    let removed = report(&shop, &secret, "m1", &message);
+    assert_eq!(removed, (401, String::from("payment_signature_invalid")));
 }
 
 /// Opens another payment of an order that can be paid, and returns where it is paid.

@@ -44,9 +44,9 @@ fn response(status: u16, body: &Value) -> Response {
 #[test]
 fn answers_are_held_against_their_operation() {
     let document = document();
-    let check = |request: &Request, status: u16, body: Value, faults: usize| {
-        let found = document.faults(request, &response(status, &body));
-        assert_eq!(found.len(), faults, "{request:?} {status} {body}: {found:?}");
+    let check = |request: &Request, status: u16, body: Value, errors: usize| {
+        let found = document.errors(request, &response(status, &body));
+        assert_eq!(found.len(), errors, "{request:?} {status} {body}: {found:?}");
     };
     let get = |path: &str| Request::new("GET", path);
     let (list, one) = (get("/api/items?page=2"), get("/api/ITEMS/7/"));
@@ -76,11 +76,11 @@ fn answers_are_held_against_their_operation() {
 #[test]
 fn media_types_are_those_of_the_operation() {
     let document = document();
-    let check = |path: &str, media_type: &str, body: &str, faults: usize| {
+    let check = |path: &str, media_type: &str, body: &str, errors: usize| {
         let headers = vec![(String::from("Content-Type"), media_type.to_owned())];
         let response = Response { status: 200, headers, body: body.as_bytes().to_vec() };
-        let found = document.faults(&Request::new("GET", path), &response);
-        assert_eq!(found.len(), faults, "{path} {media_type}: {found:?}");
+        let found = document.errors(&Request::new("GET", path), &response);
+        assert_eq!(found.len(), errors, "{path} {media_type}: {found:?}");
     };
     check("/api/items/archive", "application/zip", "PK", 0);
     check("/api/items/archive", "application/json", "[]", 1);
@@ -99,7 +99,7 @@ fn every_answer_of_a_batch_is_looked_at() {
         { "status": 201, "body": { "id": 1 }, "headers": [] },
         { "status": 201, "body": { "id": "two" }, "headers": [] },
     ] });
-    let faults = document().faults(&batch, &response(207, &answers));
-    assert_eq!(faults.len(), 1, "{faults:?}");
-    assert!(faults.iter().all(|fault| fault.starts_with("POST /items 201: at \"/id\"")));
+    let errors = document().errors(&batch, &response(207, &answers));
+    assert_eq!(errors.len(), 1, "{errors:?}");
+    assert!(errors.iter().all(|error| error.starts_with("POST /items 201: at \"/id\"")));
 }

@@ -52,7 +52,8 @@ export const settingsTexts = {
     state: 'State',
     stateHint: 'State code, such as NJ. Leave empty for all states.',
     postcode: 'Postcodes',
-    postcodeHint: 'Separated by commas. Ranges such as 07000...07999 and wildcards such as 07* are allowed.',
+    postcodeHint:
+      'Separated by commas. Ranges such as 07000...07999 and wildcards such as 07* are allowed.',
     city: 'Cities',
     cityHint: 'Separated by commas.',
     rate: 'Rate in percent',
@@ -72,7 +73,8 @@ export const settingsTexts = {
     regions: 'Regions',
     regionsHint: 'Countries of this zone. Without any, the zone is everywhere.',
     postcodes: 'Limit to postcodes',
-    postcodesHint: 'Separated by commas. Ranges such as 07000...07999 and wildcards such as 07* are allowed.',
+    postcodesHint:
+      'Separated by commas. Ranges such as 07000...07999 and wildcards such as 07* are allowed.',
     everywhere: 'Everywhere',
     elsewhere: 'Everywhere else',
     remove: 'Delete zone',

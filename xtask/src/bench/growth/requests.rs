@@ -8,7 +8,7 @@ use std::path::Path;
 use anyhow::{Context as _, Result};
 use serde_json::Value;
 
-use super::Asked;
+use super::Client;
 
 const REST: &str = "/wp-json";
 
@@ -52,7 +52,7 @@ const TYPICAL: &[&str] = &[
     "/v1/audit?limit=100",
 ];
 
-pub(super) fn all(server: &mut Asked) -> Result<Vec<String>> {
+pub(super) fn all(server: &mut Client) -> Result<Vec<String>> {
     let mut found = Vec::new();
     for (name, base) in DOCUMENTS {
         let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/openapi").join(name);
@@ -77,7 +77,7 @@ pub(super) fn all(server: &mut Asked) -> Result<Vec<String>> {
 /// The path with the first record of its list in the place of its one variable; nothing if there
 /// is no such record, or there are more variables.
 fn filled(
-    server: &mut Asked,
+    server: &mut Client,
     path: &str,
     ids: &mut BTreeMap<String, Option<String>>,
 ) -> Result<Option<String>> {

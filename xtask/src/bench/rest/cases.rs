@@ -17,7 +17,7 @@ const BATCH_CONNECTIONS: usize = 4;
 
 /// What is wanted of the share of the bare server's rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Wanted {
+pub(crate) enum Target {
     /// The target of the index and of simple reads.
     Share,
     /// It is shown, and nothing is wanted of it.
@@ -30,7 +30,7 @@ pub(crate) struct Case {
     pub(crate) name: &'static str,
     pub(crate) request: Vec<u8>,
     pub(crate) status: u16,
-    pub(crate) wanted: Wanted,
+    pub(crate) wanted: Target,
     /// On how many connections it is sent at once, to the product and to the bare server.
     pub(crate) connections: usize,
 }
@@ -100,7 +100,7 @@ impl Scenario {
         };
         let me = [("Authorization", &*self.authorization)];
         let one = format!("/wp/v2/posts/{}", self.post_id);
-        let (share, nothing) = (Wanted::Share, Wanted::Nothing);
+        let (share, nothing) = (Target::Share, Target::Nothing);
         let batch = batch();
         Ok(vec![
             get("index", "/", &[], 200, share),

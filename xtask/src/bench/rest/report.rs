@@ -5,7 +5,7 @@ use std::path::Path;
 use anyhow::{Result, bail};
 use serde_json::{Value, json};
 
-use super::cases::Wanted;
+use super::cases::Target;
 use super::{CONNECTIONS, Measured, MeasuredCase, Plan, Round, Sample};
 use crate::report::{machine, write_document};
 use crate::statistics::median;
@@ -37,7 +37,7 @@ impl MeasuredCase {
     }
 
     fn is_met(&self) -> Option<bool> {
-        (self.case.wanted == Wanted::Share).then(|| self.judged_share() >= SHARE_MIN)
+        (self.case.wanted == Target::Share).then(|| self.judged_share() >= SHARE_MIN)
     }
 }
 

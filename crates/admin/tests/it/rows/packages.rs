@@ -1,4 +1,4 @@
-//! Packages with their files, what was bought, faults of connections, and feeds in pieces.
+//! Packages with their files, what was bought, errors of connections, and feeds in pieces.
 
 use admin::rows::catalogue_feed::{self, FeedRow, FeedState};
 use admin::rows::marketplace::{self, ConnectionErrorRow, ConnectionRow, SubscriptionRow};
@@ -11,7 +11,7 @@ use testkit::database::{TestDatabase, time};
 testkit::on_both_engines!(
     a_package_replaces_its_predecessor_with_all_files,
     what_was_bought_is_replaced_as_a_whole,
-    a_fault_is_verified_once_and_while_it_is_young,
+    a_error_is_verified_once_and_while_it_is_young,
     a_feed_is_kept_in_pieces,
 );
 
@@ -38,7 +38,7 @@ fn bought(product_key: &str) -> SubscriptionRow {
     }
 }
 
-fn fault(nonce: &str, raised: i64) -> ConnectionErrorRow {
+fn error(nonce: &str, raised: i64) -> ConnectionErrorRow {
     ConnectionErrorRow {
         nonce: nonce.to_owned(),
         code: "lost".to_owned(),
@@ -100,12 +100,12 @@ fn what_was_bought_is_replaced_as_a_whole(database: &TestDatabase) {
     store.write_blocking(test).unwrap();
 }
 
-fn a_fault_is_verified_once_and_while_it_is_young(database: &TestDatabase) {
+fn a_error_is_verified_once_and_while_it_is_young(database: &TestDatabase) {
     let store = database.open();
     let test = |conn: &mut dyn Conn| {
-        marketplace::error_insert(conn, &fault("old", 1))?;
-        marketplace::error_insert(conn, &fault("new", 5))?;
-        assert_eq!(marketplace::error_newest(conn, "lost")?, Some(fault("new", 5)));
+        marketplace::error_insert(conn, &error("old", 1))?;
+        marketplace::error_insert(conn, &error("new", 5))?;
+        assert_eq!(marketplace::error_newest(conn, "lost")?, Some(error("new", 5)));
         assert_eq!(marketplace::error_newest(conn, "other")?, None);
         let verify =
             |conn: &mut dyn Conn, nonce| marketplace::error_verify(conn, nonce, time(3), time(9));

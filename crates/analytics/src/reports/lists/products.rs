@@ -84,8 +84,8 @@ pub fn list(reports: &ReportContext, call: &mut Call<'_>) -> Result<Reply, Stop>
     let ids: Vec<i64> = shown.iter().map(|(id, _)| *id).collect();
     let mut cards = super::product_cards(reports, call, &ids)?;
     if let Some(cards) = &mut cards {
-        let gone: Vec<i64> = ids.into_iter().filter(|id| !cards.contains_key(id)).collect();
-        for id in gone {
+        let deleted: Vec<i64> = ids.into_iter().filter(|id| !cards.contains_key(id)).collect();
+        for id in deleted {
             cards.insert(id, json!({ "name": known::gone_name(call.conn()?, id)? }));
         }
     }

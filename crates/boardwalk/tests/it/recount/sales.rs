@@ -300,7 +300,7 @@ fn happen_now(shop: &Shop, catalogue: &Catalogue, dice: &mut Dice, orders: &[Val
                     shop.choices.decimals), 6) }] });
         shop.ask("POST", &format!("{}/refunds", path(order)), &refund);
     }
-    let gone: Vec<&Value> = orders.iter().rev().take(2).collect();
-    shop.ask("DELETE", &path(gone[0]), &Value::Null);
-    shop.ask("DELETE", &format!("{}?force=true", path(gone[1])), &Value::Null);
+    let deleted: Vec<&Value> = orders.iter().rev().take(2).collect();
+    shop.ask("DELETE", &path(deleted[0]), &Value::Null);
+    shop.ask("DELETE", &format!("{}?force=true", path(deleted[1])), &Value::Null);
 }

@@ -31,8 +31,8 @@ pub(super) const OF_FACE: Declared = &[
 ];
 
 pub(super) fn invalid(parameter: &str, message: String) -> Stop {
-    let fault = ParamError::new("rest_invalid_param", message);
-    params::invalid_params(vec![(parameter.to_owned(), Some(fault))]).into()
+    let error = ParamError::new("rest_invalid_param", message);
+    params::invalid_params(vec![(parameter.to_owned(), Some(error))]).into()
 }
 
 /// The settings of the request: those that there are, each a text of some length.

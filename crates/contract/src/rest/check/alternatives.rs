@@ -16,7 +16,7 @@ pub(in crate::rest) fn find_any<'a>(
     for (position, alternative) in node.any_of.iter().enumerate() {
         match validate_at(alternative, value, path) {
             Ok(()) => return Ok(alternative),
-            Err(fault) => misses.push(Miss { position, alternative, fault }),
+            Err(error) => misses.push(Miss { position, alternative, error }),
         }
     }
     Err(none_matches(misses, value, path))
@@ -33,7 +33,7 @@ pub(in crate::rest) fn find_one<'a>(
     for (position, alternative) in node.one_of.iter().enumerate() {
         match validate_at(alternative, value, path) {
             Ok(()) => matches.push((position, alternative)),
-            Err(fault) => misses.push(Miss { position, alternative, fault }),
+            Err(error) => misses.push(Miss { position, alternative, error }),
         }
     }
     match matches.as_slice() {
@@ -42,8 +42,8 @@ pub(in crate::rest) fn find_one<'a>(
         several => {
             let positions: Vec<usize> = several.iter().map(|(position, _)| *position).collect();
             let message = format!("{path} must match exactly one of its alternatives.");
-            let fault = ParamError::new("rest_one_of_multiple_matches", message);
-            Err(fault.with_data(json!({ "positions": positions })))
+            let error = ParamError::new("rest_one_of_multiple_matches", message);
+            Err(error.with_data(json!({ "positions": positions })))
         }
     }
 }
@@ -52,15 +52,15 @@ pub(in crate::rest) fn find_one<'a>(
 struct Miss<'a> {
     position: usize,
     alternative: &'a Node,
-    fault: ParamError,
+    error: ParamError,
 }
 
 impl Miss<'_> {
     /// Whether the value has the right type at least.
     fn is_of_type(&self, path: Path<'_>) -> bool {
         let whole = path.to_string();
-        let misses_itself = self.fault.data.get("param").is_none_or(|param| *param == *whole);
-        self.fault.code != "rest_invalid_type" || !misses_itself
+        let misses_itself = self.error.data.get("param").is_none_or(|param| *param == *whole);
+        self.error.code != "rest_invalid_type" || !misses_itself
     }
 
     fn shared_properties(&self, value: &Value) -> usize {
@@ -102,7 +102,7 @@ fn none_matches(misses: Vec<Miss<'_>>, value: &Value, path: Path<'_>) -> ParamEr
         return ParamError::new("rest_no_matching_schema", message);
     };
     let expected = meant.alternative.title.as_deref().unwrap_or("the expected type");
-    let message = format!("{path} is not {expected}: {}", meant.fault.message);
+    let message = format!("{path} is not {expected}: {}", meant.error.message);
     let data = json!({ "position": meant.position });
     ParamError::new("rest_no_matching_schema", message).with_data(data)
 }

@@ -1,5 +1,5 @@
 //! JSON that names no member twice. The usual parser keeps the last of them, which would hide the
-//! fault from the comparison.
+//! error from the comparison.
 
 use std::fmt;
 

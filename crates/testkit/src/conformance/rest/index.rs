@@ -117,7 +117,7 @@ impl Reference {
 }
 
 impl Findings {
-    /// What must be mended, as text; nothing if all is well. `known_absent` is the list of absent
+    /// What must be fixed, as text; nothing if all is well. `known_absent` is the list of absent
     /// routes: no other may be, and one that is there must leave the list.
     pub fn problems(
         &self,

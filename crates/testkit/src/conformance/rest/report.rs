@@ -112,7 +112,7 @@ impl Report {
         text
     }
 
-    /// What must be mended, as text; nothing if all is well. `pinned` is how many requests may
+    /// What must be fixed, as text; nothing if all is well. `pinned` is how many requests may
     /// wait: never more, and fewer only once the file says so.
     pub fn problems(&self, pinned: &BTreeMap<String, usize>) -> Option<String> {
         let mut text = String::new();

@@ -152,9 +152,9 @@ impl Runner {
         let answer = http::send(&self.site, &request)?;
         visitor.remember(&answer);
         let documents = self.documents.iter();
-        let undocumented = documents.flat_map(|documents| documents.faults(&request, &answer));
+        let undocumented = documents.flat_map(|documents| documents.errors(&request, &answer));
         let undocumented: Vec<String> =
-            undocumented.map(|fault| format!("not as documented: {fault}")).collect();
+            undocumented.map(|error| format!("not as documented: {error}")).collect();
         if !undocumented.is_empty() {
             return Ok(undocumented);
         }

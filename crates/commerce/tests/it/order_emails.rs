@@ -1,4 +1,4 @@
-//! Receipts of orders and letters about them: who gets which, and what is refused.
+//! Receipts of orders and e-mails about them: who gets which, and what is refused.
 
 use db::background_job;
 use serde_json::{Value, json};
@@ -54,7 +54,7 @@ fn a_receipt_is_read_by_its_address_until_its_day() {
 }
 
 #[test]
-fn an_order_has_the_letters_of_its_state() {
+fn an_order_has_the_emails_of_its_state() {
     let shop = TestShop::new();
     for (status, expected) in [
         ("pending", vec!["customer_invoice"]),
@@ -69,7 +69,7 @@ fn an_order_has_the_letters_of_its_state() {
 }
 
 #[test]
-fn a_letter_is_queued_and_noted() {
+fn an_email_is_queued_and_noted() {
     let shop = TestShop::with_mail();
     let path = order(&shop, &bought());
     let send = |action: &str, body: Value| {
@@ -103,7 +103,7 @@ fn a_letter_is_queued_and_noted() {
 }
 
 #[test]
-fn one_user_sends_so_many_letters_an_hour() {
+fn one_user_sends_so_many_emails_an_hour() {
     let shop = TestShop::with_mail();
     let mut order_of_ada = bought();
     order_of_ada["billing"] = json!({ "email": "ada@example.test" });

@@ -40,7 +40,7 @@ impl LastDay {
     }
 }
 
-/// Whether [`tend`] would change anything.
+/// Whether [`maintain`] would change anything.
 pub fn is_due(conn: &mut dyn Conn, last_day: Option<&LastDay>, now: Timestamp) -> Result<bool> {
     if admin_note::is_any_due(conn, now)? {
         return Ok(true);
@@ -49,7 +49,7 @@ pub fn is_due(conn: &mut dyn Conn, last_day: Option<&LastDay>, now: Timestamp) -
 }
 
 /// Wakes notes, puts away surveys that were answered, and tells of a record.
-pub fn tend(conn: &mut dyn Conn, last_day: Option<&LastDay>, now: Timestamp) -> Result<()> {
+pub fn maintain(conn: &mut dyn Conn, last_day: Option<&LastDay>, now: Timestamp) -> Result<()> {
     admin_note::settle(conn, now)?;
     let Some(day) = last_day else { return Ok(()) };
     if !day.is_news(conn)? {

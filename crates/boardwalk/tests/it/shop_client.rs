@@ -7,13 +7,13 @@ use crate::rest_site::RestSite;
 use crate::support::{Running, Site};
 
 /// A server, and its administrator.
-pub(crate) struct ShopDesk {
+pub(crate) struct ShopClient {
     pub(crate) shop: RestSite,
     pub(crate) running: Running,
     authorization: String,
 }
 
-impl ShopDesk {
+impl ShopClient {
     pub(crate) fn open(site: Site) -> Self {
         Self::of(RestSite::import(site))
     }

@@ -1,4 +1,4 @@
-//! Letters about keys that end: to whom, how many, and that an ISO cannot make them say anything.
+//! E-mails about keys that end: to whom, how many, and that an ISO cannot make them say anything.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,10 +18,10 @@ use vault::Aad;
 use crate::support::{House, now};
 
 on_both_engines!(
-    a_letter_says_nothing_that_the_iso_chose,
-    a_short_life_is_worth_no_letter,
-    letters_of_a_day_are_bounded,
-    a_moved_clock_sends_no_letters,
+    an_email_says_nothing_that_the_iso_chose,
+    a_short_life_is_worth_no_email,
+    emails_of_a_day_are_bounded,
+    a_moved_clock_sends_no_emails,
     a_contact_that_cannot_be_opened_harms_nobody_else,
 );
 
@@ -37,7 +37,7 @@ impl Outbound for NoNetwork {
     }
 }
 
-/// Takes letters, and is never asked to send one.
+/// Takes e-mails, and is never asked to send one.
 #[derive(Debug)]
 struct TestInbox;
 
@@ -86,8 +86,8 @@ fn warned(house: &House) -> usize {
     house.runtime().block_on(house.platform.keys_warn()).unwrap()
 }
 
-/// The letters that wait, opened, the newest first.
-fn letters(house: &House) -> Vec<Value> {
+/// The e-mails that wait, opened, the newest first.
+fn emails(house: &House) -> Vec<Value> {
     let page = Page { offset: 0, limit: 100 };
     let list = move |conn: &mut dyn db::Conn| background_job::list(conn, mail::JOB, &[], page);
     let (jobs, _) = house.platform.store.read_blocking(list).unwrap();
@@ -101,12 +101,12 @@ fn letters(house: &House) -> Vec<Value> {
     opened.collect()
 }
 
-fn a_letter_says_nothing_that_the_iso_chose(house: &House) {
+fn an_email_says_nothing_that_the_iso_chose(house: &House) {
     let _site = site_with_mail(house);
     let name = "Cheap gold";
     let key_id = made(house, house.caller(), name, (25, 30));
     assert_eq!((warned(house), warned(house)), (1, 0));
-    let sent = letters(house);
+    let sent = emails(house);
     assert_eq!(sent.len(), 1, "{sent:?}");
     assert_eq!(sent[0]["to"], "ada@pier.example");
     let whole = sent[0].to_string();
@@ -114,18 +114,18 @@ fn a_letter_says_nothing_that_the_iso_chose(house: &House) {
     assert!(!whole.contains(name) && !whole.contains("First ISO"), "{whole}");
 }
 
-fn a_short_life_is_worth_no_letter(house: &House) {
+fn a_short_life_is_worth_no_email(house: &House) {
     let _site = site_with_mail(house);
     for life in [1, 7] {
         made(house, house.caller(), "Short", (0, life));
     }
     assert_eq!(warned(house), 2, "events tell of them");
-    assert_eq!(letters(house), Vec::<Value>::new());
+    assert_eq!(emails(house), Vec::<Value>::new());
     made(house, house.caller(), "Longer", (1, 8));
-    assert_eq!((warned(house), letters(house).len()), (1, 1));
+    assert_eq!((warned(house), emails(house).len()), (1, 1));
 }
 
-fn letters_of_a_day_are_bounded(house: &House) {
+fn emails_of_a_day_are_bounded(house: &House) {
     let _site = site_with_mail(house);
     for round in 0..3 {
         let keys: Vec<_> = (0..4).map(|_| made(house, house.caller(), "Again", (25, 30))).collect();
@@ -134,10 +134,10 @@ fn letters_of_a_day_are_bounded(house: &House) {
             house.ask("key_revoke", json!({ "keyId": key_id })).done();
         }
     }
-    assert_eq!(letters(house).len(), 5);
+    assert_eq!(emails(house).len(), 5);
 }
 
-fn a_moved_clock_sends_no_letters(house: &House) {
+fn a_moved_clock_sends_no_emails(house: &House) {
     let _site = site_with_mail(house);
     made(house, house.caller(), "Rehearsed", (0, 30));
     house.ask("clock_advance", json!({ "advanceSeconds": 25 * 86_400 })).done();
@@ -147,7 +147,7 @@ fn a_moved_clock_sends_no_letters(house: &House) {
     // Those that housekeeping finds by the moved clock are rehearsed as well.
     made(house, house.caller(), "Found later", (0, 31));
     assert_eq!((warned(house), told()), (1, 2));
-    assert_eq!(letters(house), Vec::<Value>::new());
+    assert_eq!(emails(house), Vec::<Value>::new());
 }
 
 fn a_contact_that_cannot_be_opened_harms_nobody_else(house: &House) {
@@ -170,5 +170,5 @@ fn a_contact_that_cannot_be_opened_harms_nobody_else(house: &House) {
     assert_eq!(told(), [own], "a clock is the matter of its ISO alone");
     made(house, house.caller(), "Ours, too", (25, 30));
     assert_eq!((warned(house), told().len()), (2, 3));
-    assert_eq!(letters(house).len(), 1, "of the key whose ISO can be written to");
+    assert_eq!(emails(house).len(), 1, "of the key whose ISO can be written to");
 }
