@@ -11,6 +11,7 @@ mod examples;
 mod messages;
 mod rings;
 mod scan;
+mod words;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -25,6 +26,7 @@ use self::examples::example_changes;
 use self::messages::logged_messages;
 use self::rings::module_rings;
 use self::scan::{functions, product_lines};
+use self::words::glossary;
 use crate::tools;
 
 const FILE_LINES_MAX: usize = 500;
@@ -81,6 +83,7 @@ rules! {
     case_counts
     example_changes
     logged_messages
+    glossary
 }
 
 pub(crate) fn run() -> Result<()> {

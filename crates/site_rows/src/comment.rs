@@ -54,11 +54,11 @@ statements! {
     COMMENTS_DELETE = "DELETE FROM reviews WHERE site_id = $1 AND product_id = $2";
     COMMENT_CHILDREN_MOVE =
         "UPDATE reviews SET parent_id =
-           (SELECT gone.parent_id FROM reviews AS gone
-            WHERE gone.site_id = $1 AND gone.review_id = $2)
+           (SELECT deleted.parent_id FROM reviews AS deleted
+            WHERE deleted.site_id = $1 AND deleted.review_id = $2)
          WHERE site_id = $1 AND parent_id = $2
-           AND EXISTS (SELECT 1 FROM reviews AS gone
-             WHERE gone.site_id = $1 AND gone.review_id = $2)";
+           AND EXISTS (SELECT 1 FROM reviews AS deleted
+             WHERE deleted.site_id = $1 AND deleted.review_id = $2)";
     COMMENT_GET = db::select!(CommentRow, "WHERE site_id = $1 AND review_id = $2");
     COMMENT_HAS_CHILDREN =
         "SELECT 1 FROM reviews WHERE site_id = $1 AND parent_id = $2

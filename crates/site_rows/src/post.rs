@@ -59,9 +59,11 @@ statements! {
     POST_TERMS_DELETE = "DELETE FROM post_terms WHERE site_id = $1 AND post_id = $2";
     POST_CHILDREN_MOVE =
         "UPDATE posts SET parent_id =
-           (SELECT gone.parent_id FROM posts AS gone WHERE gone.site_id = $1 AND gone.post_id = $2)
+           (SELECT deleted.parent_id FROM posts AS deleted
+            WHERE deleted.site_id = $1 AND deleted.post_id = $2)
          WHERE site_id = $1 AND parent_id = $2
-           AND EXISTS (SELECT 1 FROM posts AS gone WHERE gone.site_id = $1 AND gone.post_id = $2)";
+           AND EXISTS (SELECT 1 FROM posts AS deleted
+             WHERE deleted.site_id = $1 AND deleted.post_id = $2)";
     POST_GET = db::select!(PostRow, "WHERE site_id = $1 AND post_id = $2");
     POST_BY_SLUG = db::select!(
         PostRow,

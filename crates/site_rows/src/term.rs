@@ -59,9 +59,11 @@ statements! {
     TERMS_DELETE = "DELETE FROM terms WHERE site_id = $1 AND taxonomy = $2";
     TERM_CHILDREN_MOVE =
         "UPDATE terms SET parent_id =
-           (SELECT gone.parent_id FROM terms AS gone WHERE gone.site_id = $1 AND gone.term_id = $2)
+           (SELECT deleted.parent_id FROM terms AS deleted
+            WHERE deleted.site_id = $1 AND deleted.term_id = $2)
          WHERE site_id = $1 AND parent_id = $2
-           AND EXISTS (SELECT 1 FROM terms AS gone WHERE gone.site_id = $1 AND gone.term_id = $2)";
+           AND EXISTS (SELECT 1 FROM terms AS deleted
+             WHERE deleted.site_id = $1 AND deleted.term_id = $2)";
     TERM_GET = concat!(
         "SELECT ",
         term_columns!(),
