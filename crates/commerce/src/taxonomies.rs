@@ -106,12 +106,6 @@ struct Term {
     count: i64,
 }
 
-impl From<TermRow> for Term {
-    fn from(row: TermRow) -> Self {
-        Self { count: row.count, row }
-    }
-}
-
 #[derive(Debug)]
 struct Terms {
     kind: TermKind,
@@ -274,8 +268,9 @@ impl Resource for Terms {
 
     fn find(&self, call: &mut Call<'_>, id: i64) -> Result<Option<Term>, Stop> {
         let taxonomy = self.known_taxonomy(call)?;
-        let found = term::get(call.conn()?, id)?;
-        Ok(found.filter(|row| row.taxonomy == taxonomy).map(Term::from))
+        let found = term::get(call.conn()?, id)?.filter(|row| row.taxonomy == taxonomy);
+        let Some(row) = found else { return Ok(None) };
+        Ok(Some(Term { count: term::count(call.conn()?, id)?, row }))
     }
 
     fn list(&self, call: &mut Call<'_>) -> Result<Listed<Term>, Stop> {
@@ -295,13 +290,14 @@ impl Resource for Terms {
             page: paging::page(call),
         };
         let (rows, total) = term::list(call.conn()?, &filter)?;
-        let mut records: Vec<Term> = rows.into_iter().map(Term::from).collect();
-        if self.kind.counts_below() && !records.is_empty() {
-            let counts = product::counts_by_term(call.conn()?, &taxonomy)?;
-            for term in &mut records {
-                term.count = counts.get(&term.row.term_id).copied().unwrap_or_default();
-            }
-        }
+        let ids: Vec<i64> = rows.iter().map(|row| row.term_id).collect();
+        let counts = if self.kind.counts_below() && !ids.is_empty() {
+            product::counts_by_term(call.conn()?, &taxonomy)?
+        } else {
+            term::counts(call.conn()?, &ids)?
+        };
+        let count = |row: &TermRow| counts.get(&row.term_id).copied().unwrap_or_default();
+        let records = rows.into_iter().map(|row| Term { count: count(&row), row }).collect();
         Ok(Listed { records, total })
     }
 
@@ -350,12 +346,12 @@ impl Resource for Terms {
     fn create(&self, call: &mut Call<'_>) -> Result<Term, Stop> {
         let taxonomy = self.known_taxonomy(call)?;
         let row = write::create(self.kind, call, taxonomy)?;
-        Ok(Term::from(row))
+        Ok(Term { row, count: 0 })
     }
 
     fn update(&self, call: &mut Call<'_>, record: Term) -> Result<Term, Stop> {
         let row = write::update(self.kind, call, record.row)?;
-        Ok(Term::from(row))
+        Ok(Term { row, ..record })
     }
 
     fn trash(&self, _: &mut Call<'_>, _: Term) -> Result<(), Stop> {

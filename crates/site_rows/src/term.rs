@@ -7,7 +7,9 @@ use db::filter::fold;
 use db::{Conn, Row, SITE, Sql, Val, counter, statements};
 use types::{Error, Kind, Result};
 
-pub use list::{BEARERS_AT_ONCE, TermFilter, TermOrder, ids_of_posts, list, with_descendants};
+pub use list::{
+    BEARERS_AT_ONCE, TermFilter, TermOrder, counts, ids_of_posts, list, with_descendants,
+};
 
 const TERM_ID: &str = "term.id";
 
@@ -22,16 +24,22 @@ pub struct TermRow {
     pub menu_order: i64,
     /// A JSON object.
     pub details: String,
-    /// How many published posts and products bear the term: counted when it is read, never written.
-    pub count: i64,
 }
 
 /// What [`TermRow::read`] reads, in its order.
 macro_rules! term_columns {
     () => {
         "terms.term_id, terms.taxonomy, terms.name, terms.slug, terms.description,
-         terms.parent_id, terms.menu_order, terms.details,
-         (SELECT COUNT(*) FROM post_terms JOIN posts
+         terms.parent_id, terms.menu_order, terms.details"
+    };
+}
+use term_columns;
+
+/// How many published posts and products bear a term. **This reads all of them**, so it is asked
+/// for by who shows it alone.
+macro_rules! term_count {
+    () => {
+        "(SELECT COUNT(*) FROM post_terms JOIN posts
             ON posts.site_id = post_terms.site_id AND posts.post_id = post_terms.post_id
           WHERE post_terms.site_id = terms.site_id AND post_terms.term_id = terms.term_id
             AND posts.status = 'publish')
@@ -39,10 +47,10 @@ macro_rules! term_columns {
             ON products.site_id = product_terms.site_id
               AND products.product_id = product_terms.product_id
           WHERE product_terms.site_id = terms.site_id AND product_terms.term_id = terms.term_id
-            AND products.status = 'publish') AS term_count"
+            AND products.status = 'publish')"
     };
 }
-use term_columns;
+use term_count;
 
 statements! {
     TERM_INSERT =
@@ -68,6 +76,11 @@ statements! {
         "SELECT ",
         term_columns!(),
         " FROM terms WHERE terms.site_id = $1 AND term_id = $2"
+    );
+    TERM_COUNT = concat!(
+        "SELECT ",
+        term_count!(),
+        " FROM terms WHERE terms.site_id = $1 AND terms.term_id = $2"
     );
     TERM_BY_SLUG = concat!(
         "SELECT ",
@@ -136,6 +149,12 @@ pub fn get(conn: &mut dyn Conn, term_id: i64) -> Result<Option<TermRow>> {
     conn.row(&TERM_GET, &[SITE.into(), term_id.into()], TermRow::read)
 }
 
+/// How many published posts and products bear the term; none if there is no such term.
+pub fn count(conn: &mut dyn Conn, term_id: i64) -> Result<i64> {
+    let count = conn.row(&TERM_COUNT, &[SITE.into(), term_id.into()], |row| row.get(0))?;
+    Ok(count.unwrap_or(0))
+}
+
 pub fn find_by_slug(conn: &mut dyn Conn, taxonomy: &str, slug: &str) -> Result<Option<TermRow>> {
     conn.row(&TERM_BY_SLUG, &[SITE.into(), taxonomy.into(), slug.into()], TermRow::read)
 }
@@ -196,7 +215,6 @@ impl TermRow {
             parent_id: row.get(5)?,
             menu_order: row.get(6)?,
             details: row.get(7)?,
-            count: row.get(8)?,
         })
     }
 }

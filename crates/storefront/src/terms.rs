@@ -185,7 +185,10 @@ fn attribute_terms(call: &mut Call<'_>, base: &str) -> Result<Reply, Stop> {
             rows.reverse();
         }
     }
-    let items: Vec<Value> = rows.iter().map(|row| term_body(row, row.count)).collect();
+    let ids: Vec<i64> = rows.iter().map(|row| row.term_id).collect();
+    let counts = term::counts(call.conn()?, &ids)?;
+    let count = |row: &TermRow| counts.get(&row.term_id).copied().unwrap_or_default();
+    let items: Vec<Value> = rows.iter().map(|row| term_body(row, count(row))).collect();
     Ok(paged(call, Reply::new(items), &format!("{base}/{id}/terms"), total))
 }
 

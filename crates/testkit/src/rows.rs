@@ -70,6 +70,5 @@ pub fn term(taxonomy: &str, slug: &str) -> TermRow {
         parent_id: 0,
         menu_order: 0,
         details: "{}".to_owned(),
-        count: 0,
     }
 }

@@ -182,7 +182,6 @@ pub(super) fn ensure_term(conn: &mut dyn Conn, taxonomy: &str, name: &str) -> Re
         parent_id: 0,
         menu_order: 0,
         details: String::from("{}"),
-        count: 0,
     };
     term::insert(conn, &row)
 }

@@ -47,20 +47,20 @@ pub(crate) fn categories(conn: &mut dyn Conn, section: &Value) -> Result<usize> 
     Ok(categories.len())
 }
 
-/// Stores a term under its number. One that is there is replaced, but for what the bundle does not
-/// know; a number that another taxonomy uses is refused.
 /// A shop that was founded before has a default category of its own; unused, it makes room for that
 /// of the bundle.
 fn make_room(conn: &mut dyn Conn, categories: &[Category]) -> Result<()> {
     for category in categories {
         let Some(founded) = term::find_by_slug(conn, CATEGORY, &category.slug)? else { continue };
-        if founded.term_id != category.id && founded.count == 0 {
+        if founded.term_id != category.id && term::count(conn, founded.term_id)? == 0 {
             term::delete(conn, founded.term_id)?;
         }
     }
     Ok(())
 }
 
+/// Stores a term under its number. One that is there is replaced, but for what the bundle does not
+/// know; a number that another taxonomy uses is refused.
 pub(crate) fn put(conn: &mut dyn Conn, row: TermRow) -> Result<()> {
     match term::get(conn, row.term_id)? {
         None => term::insert_with_id(conn, &row),

@@ -33,7 +33,6 @@ pub(crate) fn empty_row() -> TermRow {
         parent_id: 0,
         menu_order: 0,
         details: String::from("{}"),
-        count: 0,
     }
 }
 

@@ -132,7 +132,7 @@ pub(crate) fn term_count(call: &mut Call<'_>, taxonomy: &Taxonomy, row: &TermRow
             return Ok(count);
         }
     }
-    Ok(row.count)
+    term::count(call.conn()?, row.term_id)
 }
 
 /// The slug that its title would give a published item.

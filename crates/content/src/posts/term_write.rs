@@ -40,7 +40,6 @@ pub(super) fn found(conn: &mut dyn Conn) -> Result<()> {
         parent_id: 0,
         menu_order: 0,
         details: String::from("{}"),
-        count: 0,
     };
     term::insert_with_id(conn, &row)
 }
@@ -56,7 +55,6 @@ pub(super) fn create(collection: &Collection, call: &mut Call<'_>) -> Result<Rep
         parent_id: 0,
         menu_order: 0,
         details: String::from("{}"),
-        count: 0,
     };
     let mut row = changed(taxonomy, call, blank)?;
     row.term_id = term::insert(call.conn()?, &row)?;

@@ -171,7 +171,7 @@ fn products_bear_terms(database: &TestDatabase) {
             let all = [pair(1, "a"), pair(1, "b"), pair(1, "c"), pair(3, "a")];
             assert_eq!(borne(conn, &[3, 1])?, all);
             assert_eq!(borne(conn, &[])?, []);
-            let counts = |conn: &mut dyn Conn, id| Ok(term::get(conn, id)?.unwrap().count);
+            let counts = |conn: &mut dyn Conn, id| term::count(conn, id);
             assert_eq!([counts(conn, 1)?, counts(conn, 2)?, counts(conn, 3)?], [1, 2, 1]);
             for (filter, expected) in [
                 (TermFilter { bearer: Some(2), ..TermFilter::default() }, vec![1]),

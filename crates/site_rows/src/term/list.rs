@@ -1,12 +1,12 @@
 //! Lists of terms: which match, in which order, and how many there are.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use db::filter::{Clause, Direction, Filter, PAGE_MAX, Page, containing};
+use db::filter::{Clause, Direction, Filter, LIST_MAX, PAGE_MAX, Page, containing};
 use db::{Conn, Row, SITE};
 use types::{Error, Result};
 
-use super::{TermRow, term_columns};
+use super::{TermRow, term_columns, term_count};
 
 /// Levels of terms below terms that are looked into.
 const LEVELS_MAX: usize = 32;
@@ -94,6 +94,21 @@ pub fn list(conn: &mut dyn Conn, wanted: &TermFilter) -> Result<(Vec<TermRow>, i
     filter.page(conn, (term_columns!(), "terms"), order, wanted.page, TermRow::read)
 }
 
+/// How many published posts and products bear each of these terms.
+pub fn counts(conn: &mut dyn Conn, term_ids: &[i64]) -> Result<BTreeMap<i64, i64>> {
+    let mut counts = BTreeMap::new();
+    for some in term_ids.chunks(LIST_MAX) {
+        let mut filter = Filter::new("terms.site_id = ?", SITE);
+        filter.and_list("terms.term_id IN (?)", some)?;
+        let columns = concat!("terms.term_id, ", term_count!());
+        let order = vec![(Clause::fixed("term_id"), Direction::Ascending)];
+        let page = Page { offset: 0, limit: PAGE_MAX };
+        let read = |row: &dyn Row| Ok((row.get::<i64>(0)?, row.get::<i64>(1)?));
+        counts.extend(filter.page(conn, (columns, "terms"), order, page, read)?.0);
+    }
+    Ok(counts)
+}
+
 /// These terms and all that are below them, each once, by id.
 pub fn with_descendants(conn: &mut dyn Conn, term_ids: &[i64]) -> Result<Vec<i64>> {
     let mut found: BTreeSet<i64> = term_ids.iter().copied().collect();
@@ -154,7 +169,7 @@ fn order(filter: &mut Filter, wanted: &TermFilter) -> Result<Clause> {
         TermOrder::Id | TermOrder::Group => "term_id",
         TermOrder::Slug => "slug",
         TermOrder::Description => "description",
-        TermOrder::Count => "term_count",
+        TermOrder::Count => term_count!(),
         TermOrder::MenuOrder => "menu_order",
     }))
 }

@@ -131,7 +131,9 @@ fn terms(database: &TestDatabase) {
 /// Slugs of the terms of a post, with their counts.
 fn borne(conn: &mut dyn Conn, post_id: i64, taxonomy: &str) -> Result<Vec<(String, i64)>> {
     let terms = term::terms_of(conn, post_id, taxonomy)?;
-    Ok(terms.into_iter().map(|term| (term.slug, term.count)).collect())
+    let ids: Vec<i64> = terms.iter().map(|term| term.term_id).collect();
+    let counts = term::counts(conn, &ids)?;
+    Ok(terms.into_iter().map(|term| (term.slug, counts[&term.term_id])).collect())
 }
 
 fn posts_bear_terms(database: &TestDatabase) {

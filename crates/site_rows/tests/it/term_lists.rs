@@ -43,7 +43,14 @@ fn filled(database: &TestDatabase) -> Database {
 fn listed(store: &Database, filter: TermFilter) -> Vec<(i64, i64)> {
     let (rows, total) = store.read_blocking(move |conn| term::list(conn, &filter)).unwrap();
     assert_eq!(total, i64::try_from(rows.len()).unwrap());
-    rows.into_iter().map(|term| (term.term_id, term.count)).collect()
+    let ids: Vec<i64> = rows.into_iter().map(|term| term.term_id).collect();
+    let of_all = ids.clone();
+    let counts = store.read_blocking(move |conn| term::counts(conn, &of_all)).unwrap();
+    for (id, count) in &counts {
+        let (id, count) = (*id, *count);
+        assert_eq!(store.read_blocking(move |conn| term::count(conn, id)).unwrap(), count);
+    }
+    ids.into_iter().map(|id| (id, counts[&id])).collect()
 }
 
 fn ids(store: &Database, filter: TermFilter) -> Vec<i64> {

@@ -194,7 +194,7 @@ pub(in super::super) fn add_page(call: &mut Call<'_>, page: &PostRow) -> Result<
             kind: MENU_ITEM.name.to_owned(),
             status: status::PUBLISH.to_owned(),
             author_id: page.author_id,
-            menu_order: menu.count + 1,
+            menu_order: term::count(call.conn()?, menu.term_id)? + 1,
             comment_status: String::from("closed"),
             ping_status: String::from("closed"),
             date: page.date,
