@@ -10,6 +10,7 @@ import { join } from 'node:path';
 import { createServer } from 'node:net';
 import { createInterface } from 'node:readline';
 import { chromium } from 'playwright-core';
+import { startProvider } from './provider.mjs';
 
 /** Making a million orders takes its time. */
 const READY_MS = 900_000;
@@ -56,9 +57,10 @@ const stopping = (child, folder) => async () => {
 export async function startServer({ orders }) {
   // For work on the portal: the facts that a running `boardwalk demo --json` printed.
   if (process.env.SERVER) return { ...JSON.parse(process.env.SERVER), stop: async () => undefined };
-  const mail = await startMail();
+  const [mail, provider] = [await startMail(), await startProvider()];
   const { folder, start } = await program();
   const settings = {
+    ...provider.settings,
     BOARDWALK_MAIL__RELAY: '127.0.0.1',
     BOARDWALK_MAIL__PORT: String(mail.port),
     BOARDWALK_MAIL__SECURITY: 'none',
@@ -91,7 +93,8 @@ export async function startServer({ orders }) {
     const [code] = await once(start([...args, file], ['ignore', 'ignore', 'inherit']), 'exit');
     assert.equal(code, 0, args.join(' '));
   };
-  return { ...facts, mail, run, stop: () => Promise.all([end(), mail.stop()]) };
+  const stop = () => Promise.all([end(), mail.stop(), provider.stop()]);
+  return { ...facts, mail, issuer: provider.issuer, run, stop };
 }
 
 /** Starts `boardwalk serve` with both environments, empty but for an administrator in each. */

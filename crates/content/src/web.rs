@@ -24,6 +24,7 @@ mod headers;
 mod key_grant;
 mod local_path;
 mod nonces;
+mod openid;
 mod page_path;
 mod page_request;
 mod plain;
@@ -98,6 +99,7 @@ impl PageRequest<'_> {
             PagePath::Guide { slug, embed } => Ok(self.guide(slug, *embed)),
             PagePath::Attachment(path) => Ok(self.attachment(path)),
             PagePath::SignIn(spelling) => self.sign_in(*spelling).await.map(Some),
+            PagePath::SignInReturn => self.return_from_provider().await.map(Some),
             PagePath::Authorize(spelling) => self.authorize(*spelling).await.map(Some),
             PagePath::Nonce(spelling) => self.nonce(*spelling).await.map(Some),
             PagePath::KeyGrant(step) => self.key_grant(step).await.map(Some),

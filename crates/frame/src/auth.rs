@@ -18,6 +18,7 @@ pub mod magic_link;
 pub mod nonce;
 pub mod notices;
 pub mod oauth;
+pub mod openid;
 pub mod page_password;
 pub mod password_reset;
 pub mod second_factor;

@@ -18,6 +18,11 @@ pub trait Outbound: Send + Sync + Debug {
     /// Sends one request and follows its redirects. Any status counts as an answer.
     fn fetch(&self, request: Fetch) -> Fetching<'_>;
 
+    /// The same for an address that the operator chose: it may be inside of their network.
+    fn fetch_for_operator(&self, request: Fetch) -> Fetching<'_> {
+        self.fetch(request)
+    }
+
     /// Whether a target can ever be asked, as far as its address tells without looking anything up:
     /// for whoever keeps an address that is to be asked later.
     fn may_ever_ask(&self, _url: &Url) -> Result<(), Refusal> {

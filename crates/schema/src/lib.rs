@@ -40,4 +40,5 @@ pub const MIGRATIONS: &[(&str, &str)] = migrations![
     "0024_product_lists",
     "0025_people",
     "0026_second_factors",
+    "0031_identities",
 ];

@@ -49,6 +49,8 @@ const OWN_FIELDS: &[HeaderName] =
 #[derive(Debug)]
 pub struct Client {
     connector: Connector,
+    /// For hosts that the operator chose.
+    anywhere: Connector,
     slots: Semaphore,
 }
 
@@ -58,16 +60,27 @@ impl Client {
     }
 
     fn with(connector: Connector) -> Self {
-        Self { connector, slots: Semaphore::new(FETCHES_MAX) }
+        let anywhere = Connector::new(Guard::anywhere(), Box::new(SystemResolver), Trust::System);
+        Self { connector, anywhere, slots: Semaphore::new(FETCHES_MAX) }
+    }
+
+    async fn fetch_by(&self, connector: &Connector, request: Fetch) -> Result<Fetched, FetchError> {
+        let limit = request.timeout;
+        let ended = tokio::time::timeout(limit, self.follow(connector, request)).await;
+        ended.unwrap_or(Err(FetchError::TimedOut))
     }
 
     /// Follows redirects until there is an answer.
-    async fn follow(&self, mut request: Fetch) -> Result<Fetched, FetchError> {
+    async fn follow(
+        &self,
+        connector: &Connector,
+        mut request: Fetch,
+    ) -> Result<Fetched, FetchError> {
         let _slot = self.slots.acquire().await.map_err(|_| FetchError::Unreachable)?;
         for _ in 0..=request.max_redirects.min(REDIRECTS_MAX) {
             // The connection lives as long as this set, and ends with it.
             let mut drivers = JoinSet::new();
-            let response = self.send(&request, &mut drivers).await?;
+            let response = send(connector, &request, &mut drivers).await?;
             let location = redirect_target(&request, &response)?;
             match location.filter(|_| request.max_redirects > 0) {
                 Some(target) => redirect(&mut request, target, response.status().as_u16())?,
@@ -76,39 +89,39 @@ impl Client {
         }
         Err(FetchError::TooManyRedirects)
     }
-
-    async fn send(
-        &self,
-        request: &Fetch,
-        drivers: &mut JoinSet<()>,
-    ) -> Result<Response<Incoming>, FetchError> {
-        let message = message(request)?;
-        let stream = self.connector.connect(&request.url).await?;
-        let handshake = http1::Builder::new()
-            .max_buf_size(HEAD_BYTES_MAX)
-            .max_headers(HEAD_FIELDS_MAX)
-            .handshake(TokioIo::new(stream));
-        let (mut sender, connection) = handshake.await.map_err(bad_answer)?;
-        drivers.spawn(async move {
-            // Its failure is the failure of the request, which is told there.
-            let _ = connection.await;
-        });
-        sender.send_request(message).await.map_err(bad_answer)
-    }
 }
 
 impl Outbound for Client {
     fn fetch(&self, request: Fetch) -> Fetching<'_> {
-        Box::pin(async move {
-            let limit = request.timeout;
-            let ended = tokio::time::timeout(limit, self.follow(request)).await;
-            ended.unwrap_or(Err(FetchError::TimedOut))
-        })
+        Box::pin(self.fetch_by(&self.connector, request))
+    }
+
+    fn fetch_for_operator(&self, request: Fetch) -> Fetching<'_> {
+        Box::pin(self.fetch_by(&self.anywhere, request))
     }
 
     fn may_ever_ask(&self, url: &Url) -> Result<(), Refusal> {
         self.connector.guard().may_ever_ask(url)
     }
+}
+
+async fn send(
+    connector: &Connector,
+    request: &Fetch,
+    drivers: &mut JoinSet<()>,
+) -> Result<Response<Incoming>, FetchError> {
+    let message = message(request)?;
+    let stream = connector.connect(&request.url).await?;
+    let handshake = http1::Builder::new()
+        .max_buf_size(HEAD_BYTES_MAX)
+        .max_headers(HEAD_FIELDS_MAX)
+        .handshake(TokioIo::new(stream));
+    let (mut sender, connection) = handshake.await.map_err(bad_answer)?;
+    drivers.spawn(async move {
+        // Its failure is the failure of the request, which is told there.
+        let _ = connection.await;
+    });
+    sender.send_request(message).await.map_err(bad_answer)
 }
 
 fn bad_answer(error: hyper::Error) -> FetchError {

@@ -6,6 +6,7 @@ pub mod application_password;
 pub mod autosave;
 pub mod comment;
 pub mod consumer_key;
+pub mod identity;
 pub mod iso;
 pub mod login_token;
 pub mod media;
@@ -27,6 +28,7 @@ pub fn all_statements() -> Vec<&'static Sql> {
         autosave::STATEMENTS,
         comment::STATEMENTS,
         consumer_key::STATEMENTS,
+        identity::STATEMENTS,
         iso::STATEMENTS,
         login_token::STATEMENTS,
         media::STATEMENTS,

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { describe, test } from 'node:test';
+import { PROVIDER_NAME } from '../provider.mjs';
 import { call, isFitForEverybody, open, settled, signIn, walk, world } from '../support.mjs';
 
 const PASSWORD = 'a walk on the pier 2026';
@@ -146,4 +147,43 @@ describe('security of an account', () => {
         { isSignedIn: false, allowed: [/40[13]/] },
       ),
     ));
+
+  test('a company account signs in whose address is verified and known', () =>
+    withUser(async (login, id) => {
+      /** Signs in at the provider in a browser of its own, and gives the page that one comes back to. */
+      const signInThere = async (context, email, work) => {
+        const other = await context.browser().newContext();
+        const page = await other.newPage();
+        await page.goto(`${world.server.url}/login`);
+        await page.getByRole('link', { name: `Sign in with ${PROVIDER_NAME}` }).click();
+        assert.ok(page.url().startsWith(world.server.issuer), page.url());
+        await page.locator('input[name=login]').fill(email);
+        await page.locator('input[name=password]').fill('whatever it is there');
+        await page.locator('button[type=submit]').click();
+        await page.locator('button[type=submit]').click();
+        await page.waitForURL((url) => url.href.startsWith(world.server.url));
+        await work(page);
+        await other.close();
+      };
+      const isRefused = (page) =>
+        page.getByText('There is no account with your verified e-mail address').waitFor();
+      await walk(async (_, context) => {
+        await signInThere(context, 'nobody@pier.example', isRefused);
+        const unverified = `unverified-${login}@pier.example`;
+        await call('POST', `wp/v2/users/${id}`, { email: unverified });
+        await signInThere(context, unverified, isRefused);
+        await call('POST', `wp/v2/users/${id}`, { email: `${login}@pier.example` });
+        await signInThere(context, `${login}@pier.example`, async (page) => {
+          await open(page, '/account');
+          await page.getByText(login, { exact: true }).first().waitFor();
+        });
+        await world.server.mail.find(new RegExp(`company account[^]*${login}`));
+        // Known by the provider's name for them, not by the address.
+        await call('POST', `wp/v2/users/${id}`, { email: `${login}@another.example` });
+        await signInThere(context, `${login}@pier.example`, (page) => open(page, '/account'));
+        // What comes back without the cookie of this browser is worth nothing.
+        const forged = await fetch(`${world.server.url}/login/openid?code=x&state=y`);
+        assert.equal(forged.status, 403);
+      });
+    }));
 });

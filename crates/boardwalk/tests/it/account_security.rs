@@ -1,4 +1,5 @@
-//! How people get back in and others stay out: forgotten passwords, second factors, sessions.
+//! How people get back in and others stay out: forgotten passwords, second factors, sessions, and
+//! the accounts of a company.
 
 use std::time::Duration;
 
@@ -285,4 +286,28 @@ fn sessions_are_listed_and_ended() {
     assert_eq!(one.done("DELETE", path, None), json!({ "ended": 1 }));
     assert_ne!(three.send("GET", path, None).status, 200);
     assert_eq!((list(&one).len(), list(&eve).len()), (1, 1));
+}
+
+#[test]
+fn a_provider_that_is_away_signs_nobody_in() {
+    let [start, back] = ["/login?action=openid", "/login/openid?code=x&state=y"];
+    let get = |running: &Running, path: &str| http::get(&running.url, path, &[]).unwrap();
+    let plain = Site::sqlite();
+    let without = plain.serve();
+    assert!(!get(&without, "/login").text().contains("Sign in with"));
+    assert_eq!([start, back].map(|path| get(&without, path).status), [404, 404]);
+
+    // Nobody listens on this port.
+    let site = Site::sqlite()
+        .set("site.openid.issuer", "http://127.0.0.1:1")
+        .set("site.openid.client_id", "boardwalk")
+        .set("site.openid.name", "Pier Accounts");
+    let with = site.serve();
+    let page = get(&with, "/login?redirect_to=%2Fportal%2F").text();
+    assert!(page.contains("Sign in with Pier Accounts"), "{page}");
+    assert!(page.contains("redirect_to=%2Fportal%2F"), "{page}");
+    let away = get(&with, start);
+    assert_eq!(away.status, 502);
+    assert!(away.text().contains("sign in with your password"), "{}", away.text());
+    assert_eq!(get(&with, back).status, 403, "without the cookie of the browser that asked");
 }

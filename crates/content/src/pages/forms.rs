@@ -22,6 +22,8 @@ pub struct LoginPage<'a> {
     pub login: &'a str,
     /// Where a forgotten password is reset; none where nobody could be written to.
     pub forgot: Option<Address<'a>>,
+    /// What the company's provider is called, and where one signs in there.
+    pub provider: Option<(&'a str, Address<'a>)>,
 }
 
 /// Posts `second_factor`, `code` and the token to `action`.

@@ -57,6 +57,7 @@ fn every_page(text: &str, address: &str) -> Vec<(&'static str, String)> {
                 error: Some(text),
                 login: text,
                 forgot: Some(href),
+                provider: Some((text, href)),
             }),
         ),
         ("code", code(&CodePage { site, action: href, step: text, csrf: text, error: Some(text) })),

@@ -7,6 +7,9 @@ use crate::docs;
 /// The address of the page for people who forgot their password.
 pub(super) const FORGOT_PATH: &str = "/login?action=lostpassword";
 
+/// What a provider of `OpenID` Connect has to know of this site, below its address.
+pub(super) const OPENID_PATH: &str = "/login/openid";
+
 /// A page by its address.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum PagePath<'a> {
@@ -30,6 +33,8 @@ pub(super) enum PagePath<'a> {
     /// A file beside the guides, by its path below theirs.
     Attachment(&'a str),
     SignIn(Spelling),
+    /// Where a provider of `OpenID` Connect sends people back to.
+    SignInReturn,
     Authorize(Spelling),
     Nonce(Spelling),
     /// A step of handing a consumer key to an application.
@@ -132,6 +137,9 @@ impl<'a> PagePath<'a> {
         }
         if let Some(step) = bare.strip_prefix(KEY_GRANT_ROOT) {
             return Some(Self::KeyGrant(step));
+        }
+        if bare == OPENID_PATH {
+            return Some(Self::SignInReturn);
         }
         if path == THEME_STYLE {
             return Some(Self::ThemeStyle);
@@ -249,6 +257,7 @@ mod tests {
             ("/docs/examples/a.json", Some(PagePath::Attachment("examples/a.json"))),
             ("/wp-login.php", Some(PagePath::SignIn(Spelling::Known))),
             ("/login", Some(PagePath::SignIn(Spelling::Neutral))),
+            ("/login/openid", Some(PagePath::SignInReturn)),
             ("/authorize-application", Some(PagePath::Authorize(Spelling::Neutral))),
             ("/session/nonce", Some(PagePath::Nonce(Spelling::Neutral))),
             ("/wc-auth/v1/authorize", Some(PagePath::KeyGrant("authorize"))),

@@ -17,6 +17,7 @@ use super::answer::WebAnswer;
 use super::callback::encoded;
 use super::form::{Fields, Visitor};
 use super::local_path::local_path;
+use super::openid;
 use super::page_path::{FORGOT_PATH, Spelling};
 use super::page_request::{PageRequest, Session};
 use crate::pages::{self, CSRF_FIELD, LinkPage, LoginPage, Policy, STEP_FIELD};
@@ -63,6 +64,7 @@ impl PageRequest<'_> {
             "logout" => return self.sign_out(spelling, session, &fields, target).await,
             "lostpassword" | "retrievepassword" => return self.forgotten(),
             "rp" | "resetpass" => return self.choose_password().await,
+            openid::ACTION => return self.go_to_provider(target).await,
             _ => {}
         }
         let step = fields.text(STEP_FIELD);
@@ -111,6 +113,7 @@ impl PageRequest<'_> {
     ) -> Result<WebAnswer> {
         let visitor = self.visitor()?;
         let csrf = self.token(SIGN_IN, visitor.holder());
+        let provider = self.provider_address(target);
         let page = LoginPage {
             site: self.masthead(),
             action: Address::new(spelling.sign_in()),
@@ -119,6 +122,7 @@ impl PageRequest<'_> {
             error: complaint.map(|complaint| complaint.message),
             login: complaint.map_or("", |complaint| complaint.login),
             forgot: mail::is_on(self.site).then(|| Address::new(FORGOT_PATH)),
+            provider: provider.as_ref().map(|(name, path)| (*name, Address::new(path))),
         };
         let status = complaint.map_or(200, |complaint| complaint.status);
         let mut answer = self.private_page((KIND, status), Policy::Page, pages::login(&page));

@@ -82,6 +82,15 @@ impl Site {
         Ok(SignIn::Welcome(Arc::new(User::new(user))))
     }
 
+    /// Counts an attempt that is decided on elsewhere; tells how long to wait first.
+    pub fn count_sign_in(&self, request: &Request) -> Result<(), Duration> {
+        let client = request.client;
+        if !client.throttled {
+            return Ok(());
+        }
+        self.gate().sign_ins_by_address.attempt(client.address, Instant::now())
+    }
+
     /// Checks the token of a link that was sent by e-mail. Only with `use_up` it works no more.
     pub async fn sign_in_by_link(
         self: &Arc<Self>,

@@ -27,6 +27,8 @@ pub enum Notice {
     SecondFactorReset,
     /// Somebody who knows the password showed too many wrong codes.
     CodesRefused,
+    /// An account of the company's provider signs in as this user from now on.
+    IdentityLinked,
 }
 
 impl Notice {
@@ -38,6 +40,7 @@ impl Notice {
             Self::SecondFactorOff => "Two-factor authentication was turned off",
             Self::SecondFactorReset => "Two-factor authentication was reset",
             Self::CodesRefused => "Too many wrong codes for your account",
+            Self::IdentityLinked => "You can now sign in with your company account",
         }
     }
 
@@ -74,6 +77,13 @@ impl Notice {
                      still work."
                 ),
                 "If it was not you, reset your password now.",
+            ),
+            Self::IdentityLinked => (
+                format!(
+                    "A company account with your e-mail address was used to sign in as {login}."
+                ),
+                "From now on it can be used instead of the password. If it was not you, contact \
+                 the administrator of the site.",
             ),
         };
         [first, second.to_owned()]
