@@ -41,4 +41,5 @@ pub const MIGRATIONS: &[(&str, &str)] = migrations![
     "0025_people",
     "0026_second_factors",
     "0031_identities",
+    "0032_products_of_terms",
 ];

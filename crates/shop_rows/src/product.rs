@@ -21,7 +21,7 @@ pub use list::{
     SEARCHES_MAX, count_by, count_by_rating, count_by_term, list, price_range,
 };
 pub use sold::{last_ordered, ordered_name};
-pub use terms::{ProductTerm, bearers, counts_by_term, set_terms, terms_of};
+pub use terms::{ProductTerm, bearers, bearers_after, counts_by_term, set_terms, terms_of};
 pub use variation::{
     VariationAttribute, attributes_of, rename_attribute, rename_value, set_attributes, values_of,
 };

@@ -1,5 +1,7 @@
 //! Products that are like another one: they share a category or a tag with it.
 
+use std::collections::BTreeSet;
+
 use contract::rest::route::{READ, Route};
 use contract::rest::{Args, Refusal, Reply, Schema, Stop};
 use db::Conn;
@@ -8,7 +10,6 @@ use frame::action::read;
 use frame::{Action, Call};
 use serde_json::json;
 use shop_rows::product::{self, ProductFilter, ProductOrder};
-use site_rows::post::TermCondition;
 use types::Result;
 
 use super::loaded::{self, Loaded};
@@ -17,18 +18,26 @@ use super::version::RIGHTS;
 
 /// Products that are named at most.
 const RELATED_MAX: i64 = 5;
+/// Products of a term that are looked at: of a large category, these stand for all.
+const CANDIDATES_MAX: usize = 40;
+/// Terms of a product that are looked at.
+const TERMS_MAX: usize = 10;
 
 /// The ids of products that share a category or a tag, as if shuffled by the product's number.
 pub fn ids(conn: &mut dyn Conn, loaded: &Loaded) -> Result<Vec<i64>> {
     let shared = loaded.terms.iter().filter(|term| matches!(&*term.taxonomy, CATEGORY | TAG));
-    let shared: Vec<i64> = shared.map(|term| term.term_id).collect();
-    if shared.is_empty() {
+    let own_id = loaded.product.id();
+    let mut candidates = BTreeSet::new();
+    for term in shared.take(TERMS_MAX) {
+        candidates.extend(product::bearers_after(conn, term.term_id, own_id, CANDIDATES_MAX)?);
+    }
+    candidates.remove(&own_id);
+    if candidates.is_empty() {
         return Ok(Vec::new());
     }
-    let seed = u16::try_from(loaded.product.id().rem_euclid(i64::from(u16::MAX)));
+    let seed = u16::try_from(own_id.rem_euclid(i64::from(u16::MAX)));
     let wanted = ProductFilter {
-        exclude: vec![loaded.product.id()],
-        terms: vec![TermCondition::AnyOf(shared)],
+        include: candidates.into_iter().collect(),
         order: ProductOrder::Shuffled(seed.unwrap_or_default()),
         page: Page { offset: 0, limit: RELATED_MAX },
         ..public()

@@ -31,6 +31,9 @@ statements! {
            ON terms.site_id = product_terms.site_id AND terms.term_id = product_terms.term_id
          WHERE product_terms.site_id = $1 AND terms.taxonomy = $2
          ORDER BY product_terms.product_id, product_terms.term_id";
+    PRODUCTS_AFTER =
+        "SELECT product_id FROM product_terms
+         WHERE term_id = $1 AND site_id = $2 AND product_id > $3 ORDER BY product_id LIMIT $4";
     // UNION drops what is there already, so that terms which are each other's parents end it as
     // well.
     PRODUCT_COUNTS_BY_TERM =
@@ -99,6 +102,30 @@ fn terms_of_some(conn: &mut dyn Conn, product_ids: &[i64]) -> Result<Vec<Product
 pub fn bearers(conn: &mut dyn Conn, taxonomy: &str) -> Result<Vec<(i64, i64)>> {
     let read = |row: &dyn Row| Ok((row.get(0)?, row.get(1)?));
     conn.rows(&PRODUCT_BEARERS, &[SITE.into(), taxonomy.into()], read)
+}
+
+/// So many products of the term at most, in the order of their numbers: those after this one, and
+/// from the beginning where there are no more.
+pub fn bearers_after(
+    conn: &mut dyn Conn,
+    term_id: i64,
+    product_id: i64,
+    count: usize,
+) -> Result<Vec<i64>> {
+    let mut found: Vec<i64> = Vec::new();
+    for start in [product_id, 0] {
+        let rest = i64::try_from(count - found.len()).unwrap_or(i64::MAX);
+        let params = [term_id.into(), SITE.into(), start.into(), rest.into()];
+        for id in conn.rows(&PRODUCTS_AFTER, &params, |row| row.get::<i64>(0))? {
+            if !found.contains(&id) {
+                found.push(id);
+            }
+        }
+        if found.len() >= count {
+            break;
+        }
+    }
+    Ok(found)
 }
 
 /// How many published products that the catalogue shows bear each term, or a term below it. Terms

@@ -181,6 +181,13 @@ fn products_bear_terms(database: &TestDatabase) {
                 let ids: Vec<i64> = rows.into_iter().map(|term| term.term_id).collect();
                 assert_eq!(ids, expected);
             }
+            product::set_terms(conn, 2, "product_tag", &[1, 2])?;
+            for (after, count, expected) in
+                [(1, 2, vec![2, 3]), (2, 2, vec![3, 1]), (3, 9, vec![1, 2, 3]), (1, 0, vec![])]
+            {
+                assert_eq!(product::bearers_after(conn, 2, after, count)?, expected);
+            }
+            product::set_terms(conn, 2, "product_tag", &[1])?;
             product::set_terms(conn, 1, "product_tag", &[])?;
             assert_eq!(borne(conn, &[1])?, [pair(1, "c")]);
             assert!(term::delete(conn, 3)?);
