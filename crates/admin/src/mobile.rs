@@ -1,5 +1,5 @@
-//! The shop on a phone: an e-mail with a link that signs in, and signing in by a code that the phone
-//! reads from the screen ([`qr`]).
+//! The shop on a phone: an e-mail with a link that signs in, and signing in by a code that the
+//! phone reads from the screen ([`qr`]).
 
 mod qr;
 

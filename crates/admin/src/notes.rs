@@ -1,9 +1,9 @@
 //! Notes: short messages to the shop's people, with what they can do about them.
 //!
 //! [`raise()`] writes one. What the system itself has to tell is found in the feed of changes by
-//! [`follow`], and once in a while by [`maintain`]. **Dismissing a note keeps it**, so that it can be
-//! brought back, and so that nothing is told twice. In a list, the total in the headers is that of
-//! the page, as clients know it.
+//! [`follow`], and once in a while by [`maintain`]. **Dismissing a note keeps it**, so that it can
+//! be brought back, and so that nothing is told twice. In a list, the total in the headers is that
+//! of the page, as clients know it.
 
 pub mod follow;
 pub mod maintain;

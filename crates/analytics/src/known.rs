@@ -172,7 +172,7 @@ pub fn coupon_rows(conn: &mut dyn Conn, ids: &[i64]) -> Result<BTreeMap<i64, Cou
 }
 
 /// What a product is called that is gone: as its orders call it.
-pub fn gone_name(conn: &mut dyn Conn, product_id: i64) -> Result<String, Stop> {
+pub fn deleted_name(conn: &mut dyn Conn, product_id: i64) -> Result<String, Stop> {
     Ok(match product::ordered_name(conn, product_id)? {
         Some(name) => format!("{name} (Deleted)"),
         None => String::from("(Deleted)"),

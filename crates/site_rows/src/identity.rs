@@ -1,11 +1,13 @@
-//! Who users are at a provider of `OpenID` Connect, by a keyed hash of what the provider calls them.
+//! Who users are at a provider of `OpenID` Connect, by a keyed hash of what the provider calls
+//! them.
 
 use db::{Conn, Record as _, SITE, statements};
 use types::{Result, Timestamp};
 
 db::record! {
     #[derive(Clone, Debug, PartialEq, Eq)]
-    pub struct IdentityRow in "user_identities", fixed(site_id = SITE), key(identity_hash: Vec<u8>) {
+    pub struct IdentityRow in "user_identities", fixed(site_id = SITE),
+        key(identity_hash: Vec<u8>) {
         user_id: i64,
         linked: Timestamp,
     }

@@ -307,7 +307,7 @@ fn a_terminal_does_not_pay_an_order_that_has_changed() {
 }
 
 #[test]
-fn a_terminal_answers_for_an_order_that_is_gone() {
+fn a_terminal_answers_for_an_order_that_was_deleted() {
     let till = Till::open();
     for (approved, status) in [(true, "approved"), (false, "declined")] {
         let (order, sale) = till.sale();

@@ -22,7 +22,7 @@ const AMOUNTS: [&str; 7] = [
     "discount_tax",
 ];
 /// A rate that the recorded shop had deleted when it was recorded.
-const GONE_RATE: i64 = 7;
+const DELETED_RATE: i64 = 7;
 
 fn recorded_shop() -> TestShop {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../conformance/rest/bundle.json");
@@ -55,7 +55,7 @@ fn recorded_orders(shop: &TestShop) -> Vec<Value> {
     assert_eq!(orders.len(), 296);
     orders.retain(|order| {
         let taxes = order["tax_lines"].as_array().unwrap();
-        taxes.iter().all(|line| line["rate_id"] != GONE_RATE)
+        taxes.iter().all(|line| line["rate_id"] != DELETED_RATE)
     });
     orders
 }

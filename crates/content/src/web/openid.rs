@@ -1,8 +1,9 @@
-//! Signing in at a company's provider of `OpenID` Connect: the browser goes there and comes back with a
-//! code, for which the site gets a signed statement of who that is.
+//! Signing in at a company's provider of `OpenID` Connect: the browser goes there and comes back
+//! with a code, for which the site gets a signed statement of who that is.
 //!
 //! **A code is worth nothing without the cookie of the browser that asked for it**: that holds,
-//! sealed, what the provider must repeat (state and nonce) and what it must be shown (the verifier).
+//! sealed, what the provider must repeat (state and nonce) and what it must be shown (the
+//! verifier).
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -32,12 +33,10 @@ use vault::Aad;
 
 use super::answer::WebAnswer;
 use super::callback::encoded;
-use super::page_path::{OPENID_PATH, Spelling};
+use super::page_path::{OPENID_ACTION, OPENID_PATH, Spelling};
 use super::page_request::PageRequest;
 use super::sign_in::{Keep, told_to_wait};
 
-/// What the sign-in page is asked for.
-pub(super) const ACTION: &str = "openid";
 const KIND: &str = "page:login";
 /// How long somebody may take at the provider.
 const JOURNEY_LIFE: Duration = Duration::from_mins(15);
@@ -80,7 +79,7 @@ impl PageRequest<'_> {
         let settings = &self.site.settings().openid;
         settings.provider()?;
         let back = target.map(|to| format!("&redirect_to={}", encoded(to))).unwrap_or_default();
-        let path = format!("{}?action={ACTION}{back}", Spelling::Neutral.sign_in());
+        let path = format!("{}?action={OPENID_ACTION}{back}", Spelling::Neutral.sign_in());
         Some((&settings.name, path))
     }
 

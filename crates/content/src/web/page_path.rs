@@ -10,6 +10,9 @@ pub(super) const FORGOT_PATH: &str = "/login?action=lostpassword";
 /// What a provider of `OpenID` Connect has to know of this site, below its address.
 pub(super) const OPENID_PATH: &str = "/login/openid";
 
+/// What the sign-in page is asked for to lead there.
+pub(super) const OPENID_ACTION: &str = "openid";
+
 /// A page by its address.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum PagePath<'a> {

@@ -17,8 +17,7 @@ use super::answer::WebAnswer;
 use super::callback::encoded;
 use super::form::{Fields, Visitor};
 use super::local_path::local_path;
-use super::openid;
-use super::page_path::{FORGOT_PATH, Spelling};
+use super::page_path::{FORGOT_PATH, OPENID_ACTION, Spelling};
 use super::page_request::{PageRequest, Session};
 use crate::pages::{self, CSRF_FIELD, LinkPage, LoginPage, Policy, STEP_FIELD};
 
@@ -64,7 +63,7 @@ impl PageRequest<'_> {
             "logout" => return self.sign_out(spelling, session, &fields, target).await,
             "lostpassword" | "retrievepassword" => return self.forgotten(),
             "rp" | "resetpass" => return self.choose_password().await,
-            openid::ACTION => return self.go_to_provider(target).await,
+            OPENID_ACTION => return self.go_to_provider(target).await,
             _ => {}
         }
         let step = fields.text(STEP_FIELD);

@@ -321,7 +321,7 @@ fn both_secrets_sign_until_the_overlap_ends() {
 }
 
 #[test]
-fn who_is_gone_is_told_no_more() {
+fn who_was_deleted_is_told_no_more() {
     let house = House::new();
     let deleted = create(&house, &["*"]);
     let other = create(&house, &["endpoint.*"]);

@@ -86,7 +86,7 @@ pub fn list(reports: &ReportContext, call: &mut Call<'_>) -> Result<Reply, Stop>
     if let Some(cards) = &mut cards {
         let deleted: Vec<i64> = ids.into_iter().filter(|id| !cards.contains_key(id)).collect();
         for id in deleted {
-            cards.insert(id, json!({ "name": known::gone_name(call.conn()?, id)? }));
+            cards.insert(id, json!({ "name": known::deleted_name(call.conn()?, id)? }));
         }
     }
     let bodies = shown.iter().map(|(id, values)| {
@@ -177,7 +177,7 @@ pub fn best(
     for (id, values) in rows {
         let name = match names.get(&id) {
             Some(record) => record.name.clone(),
-            None => known::gone_name(call.conn()?, id)?,
+            None => known::deleted_name(call.conn()?, id)?,
         };
         best.push((id, name, pieces(&values), plan.raw(sum(Of::Line(LineNumber::Net)), &values)));
     }
