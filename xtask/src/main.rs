@@ -75,6 +75,8 @@ enum Generated {
     Openapi,
     /// The types of what the portal reads, from the `OpenAPI` documents
     Portal,
+    /// The types and operations of the packages in sdk/, from the `OpenAPI` document
+    Sdk,
 }
 
 fn main() -> ExitCode {
@@ -98,6 +100,7 @@ fn run(chore: Chore) -> Result<()> {
         Chore::Generate { what: Generated::Reference, check } => generate::reference(check),
         Chore::Generate { what: Generated::Openapi, check } => openapi::documents(check),
         Chore::Generate { what: Generated::Portal, check } => portal::types(check),
+        Chore::Generate { what: Generated::Sdk, check } => clients::own_packages_generate(check),
         Chore::Bench(options) => bench::run(&options),
         Chore::Portal(options) => portal::run(&options),
         Chore::Tidy => tidy::run(),

@@ -128,6 +128,13 @@ static STAGES: &[Stage] = &[
         run: clients::sessions,
     },
     Stage {
+        name: "sdk",
+        about: "Our own packages are up to date, compile, and work against a running server",
+        needs: &[Tool::Node, Tool::Python],
+        lane: Lane::Beside,
+        run: clients::own_packages,
+    },
+    Stage {
         name: "suite",
         about: "The reference's published test suite against a running server",
         needs: &[Tool::Node, Tool::Postgres],

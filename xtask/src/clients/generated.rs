@@ -92,14 +92,14 @@ fn fingerprint(folder: &Path) -> Result<String> {
 }
 
 /// A program of the Node packages.
-fn node(folder: &Path, name: &str) -> Command {
+pub(super) fn node(folder: &Path, name: &str) -> Command {
     let mut command = Command::new(folder.join("node_modules/.bin").join(name));
     command.current_dir(folder);
     command
 }
 
 /// A program of the Python packages.
-fn python(folder: &Path, name: &str) -> Command {
+pub(super) fn python(folder: &Path, name: &str) -> Command {
     let mut command = Command::new(folder.join("venv/bin").join(name));
     command.current_dir(folder);
     command
