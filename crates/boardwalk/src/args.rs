@@ -19,7 +19,7 @@ use types::{Environment, Timestamp};
 pub(crate) use self::isos::{Audit, Decided, Iso, Key, Merchant, Reviewed, Template};
 
 pub(crate) use self::plugin::Plugin;
-pub(crate) use self::remote::{Listed, Listen, Listing, Profile, Webhook};
+pub(crate) use self::remote::{Listed, Listen, Listing, Mcp, Profile, Webhook};
 pub(crate) use export::{Export, ExportReport, ReportFormat};
 
 /// Merchant onboarding and a shop with its REST interface, in one binary.
@@ -102,6 +102,8 @@ pub(crate) enum Command {
     Webhook(Webhook),
     /// Forward events of a server to a local address, signed like webhooks
     Listen(Listen),
+    /// Serve the operations of a server to assistants, over the Model Context Protocol
+    Mcp(Mcp),
     /// Save servers and their API keys under a name
     #[command(subcommand)]
     Profile(Profile),

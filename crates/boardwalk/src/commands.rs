@@ -16,6 +16,7 @@ mod serve;
 mod user;
 
 use clap::CommandFactory as _;
+use serde_json::Value;
 use types::{Error, Result};
 
 use crate::args::{Args, Command, Common, Config as ConfigCommand, Interface};
@@ -47,8 +48,8 @@ pub(crate) fn run(args: Args, printer: &Printer) -> Result<()> {
         }
         command => command,
     };
-    if let Some(server) = Remote::chosen(&common)? {
-        return remote::run(&server, command, printer);
+    if let Some(server) = chosen(&common, &command)? {
+        return on_server(&server, &common, command, printer);
     }
     if remote::needs_server(&command) {
         return Err(Error::invalid(
@@ -79,6 +80,7 @@ pub(crate) fn run(args: Args, printer: &Printer) -> Result<()> {
         // These need no configuration, or a server, and were carried out before.
         Command::Completions { .. }
         | Command::Listen(_)
+        | Command::Mcp(_)
         | Command::Profile(_)
         | Command::Store(_)
         | Command::Tpn(_)
@@ -86,6 +88,26 @@ pub(crate) fn run(args: Args, printer: &Printer) -> Result<()> {
         | Command::Man { .. }
         | Command::Openapi { .. }
         | Command::Plugin(_) => Ok(()),
+    }
+}
+
+/// The server that the command line names, if it names one.
+fn chosen(common: &Common, command: &Command) -> Result<Option<Remote>> {
+    if matches!(command, Command::Mcp(_)) && common.api_key.as_deref() == Some("-") {
+        return Err(Error::invalid(
+            "standard input is for the protocol; give the key by a variable or a profile",
+        ));
+    }
+    Remote::chosen(common)
+}
+
+fn on_server(server: &Remote, common: &Common, command: Command, printer: &Printer) -> Result<()> {
+    match command {
+        Command::Mcp(mcp) => {
+            let document = openapi_document(common, mcp.interface)?;
+            remote::mcp::serve(server, &document, &mcp)
+        }
+        command => remote::run(server, command, printer),
     }
 }
 
@@ -103,7 +125,15 @@ fn print_config(config: &Config, commented: bool, printer: &Printer) -> Result<(
 }
 
 fn print_openapi(common: &Common, interface: Interface) -> Result<()> {
-    let document = match interface {
+    let document = openapi_document(common, interface)?;
+    let text = serde_json::to_string_pretty(&document)
+        .map_err(|error| Error::internal("cannot serialize the document").because(error))?;
+    output::document(&text);
+    Ok(())
+}
+
+fn openapi_document(common: &Common, interface: Interface) -> Result<Value> {
+    Ok(match interface {
         Interface::Onboarding => onboarding::endpoints::openapi_document(),
         Interface::Rest => {
             let Config { site: settings, admin, .. } = Config::load(common)?;
@@ -112,9 +142,5 @@ fn print_openapi(common: &Common, interface: Interface) -> Result<()> {
             let routes = server::routes(&settings.names, &reports, &admin);
             frame::openapi::document(&settings, routes)?
         }
-    };
-    let text = serde_json::to_string_pretty(&document)
-        .map_err(|error| Error::internal("cannot serialize the document").because(error))?;
-    output::document(&text);
-    Ok(())
+    })
 }

@@ -8,8 +8,10 @@ use std::fs;
 use std::io::{self, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
+use data_encoding::BASE64;
 use frame::outbound::{Fetch, Fetched, Method, Outbound as _, Overlong};
 use onboarding::Code;
 use serde::{Deserialize, Serialize};
@@ -29,14 +31,48 @@ const ANSWER_MAX: Duration = Duration::from_mins(2);
 const PAGE: usize = 100;
 /// Errors of a rejected request that are repeated.
 const ERRORS_SHOWN: usize = 5;
+const NO_REST_ROUTE: &str = "rest_no_route";
+
+/// A server, and who asks it, for commands that wait for each answer.
+#[derive(Debug)]
+pub(crate) struct Remote {
+    peer: Arc<Peer>,
+    runtime: tokio::runtime::Runtime,
+}
 
 /// A server, and who asks it.
 #[derive(Debug)]
-pub(crate) struct Remote {
+pub(crate) struct Peer {
     url: Url,
     key: Secret<String>,
     client: Client,
-    runtime: tokio::runtime::Runtime,
+}
+
+/// How a key is shown: each interface has its way.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Scheme {
+    /// The key of an ISO.
+    ApiKey,
+    /// Key and secret, or login and application password, with a colon between them.
+    Basic,
+}
+
+/// What to ask a server.
+#[derive(Debug)]
+pub(crate) struct Request {
+    pub(crate) method: Method,
+    /// Below the server's address; escaped where it must be.
+    pub(crate) path: String,
+    pub(crate) query: Vec<(String, String)>,
+    pub(crate) headers: Vec<(String, String)>,
+    /// What it is, and what it holds.
+    pub(crate) body: Option<(String, Vec<u8>)>,
+}
+
+impl Request {
+    pub(crate) fn new(method: Method, path: String) -> Self {
+        Self { method, path, query: Vec::new(), headers: Vec::new(), body: None }
+    }
 }
 
 impl Remote {
@@ -71,11 +107,20 @@ impl Remote {
             .enable_all()
             .build()
             .map_err(|error| Error::internal("cannot start the async runtime").because(error))?;
-        Ok(Self { url, key, client, runtime })
+        Ok(Self { peer: Arc::new(Peer { url, key, client }), runtime })
     }
 
     pub(crate) fn url(&self) -> &Url {
-        &self.url
+        &self.peer.url
+    }
+
+    /// The server alone, for what waits for many answers at once.
+    pub(crate) fn peer(&self) -> Arc<Peer> {
+        Arc::clone(&self.peer)
+    }
+
+    pub(crate) fn block_on<T>(&self, work: impl Future<Output = T>) -> T {
+        self.runtime.block_on(work)
     }
 
     /// Asks for an object at a path such as `/v1/keys`.
@@ -113,7 +158,7 @@ impl Remote {
             query.extend(cursor.as_deref().map(|cursor| ("cursor", cursor)));
             let mut page = self.get(path, &query)?;
             let Some(Value::Array(objects)) = page.get_mut("data").map(Value::take) else {
-                return Err(self.unlike_us());
+                return Err(self.peer.unlike_us());
             };
             found.extend(objects);
             cursor = page.get("nextCursor").and_then(Value::as_str).map(str::to_owned);
@@ -130,18 +175,45 @@ impl Remote {
         query: &[(&str, &str)],
         body: Option<(&str, Vec<u8>)>,
     ) -> Result<Value> {
+        let mut request = Request::new(method, path.to_owned());
+        let query = query.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+        request.query = query.collect();
+        request.body = body.map(|(kind, content)| (kind.to_owned(), content));
+        self.runtime.block_on(self.peer.ask(Scheme::ApiKey, request))
+    }
+
+    /// Sends a request anywhere; any status counts as an answer.
+    pub(crate) fn send(
+        &self,
+        method: Method,
+        url: Url,
+        headers: Vec<(String, String)>,
+        body: Vec<u8>,
+    ) -> Result<Fetched> {
+        self.runtime.block_on(self.peer.send(method, url, headers, body))
+    }
+}
+
+impl Peer {
+    /// Asks for an object; a refusal is an error with what the server said.
+    pub(crate) async fn ask(&self, scheme: Scheme, request: Request) -> Result<Value> {
         let mut url = self.url.clone();
-        url.set_path(&format!("{}{path}", self.url.path().trim_end_matches('/')));
-        if !query.is_empty() {
-            url.query_pairs_mut().extend_pairs(query);
+        url.set_path(&format!("{}{}", self.url.path().trim_end_matches('/'), request.path));
+        if !request.query.is_empty() {
+            url.query_pairs_mut().extend_pairs(request.query);
         }
-        let authorization = format!("api-key {}", self.key.expose());
-        let mut headers = vec![(String::from("authorization"), authorization)];
-        let (kind, body) = body.unwrap_or_default();
+        let key = self.key.expose();
+        let authorization = match scheme {
+            Scheme::ApiKey => format!("api-key {key}"),
+            Scheme::Basic => format!("Basic {}", BASE64.encode(key.as_bytes())),
+        };
+        let mut headers = request.headers;
+        headers.push((String::from("authorization"), authorization));
+        let (kind, body) = request.body.unwrap_or_default();
         if !kind.is_empty() {
-            headers.push((String::from("content-type"), kind.to_owned()));
+            headers.push((String::from("content-type"), kind));
         }
-        let answer = self.send(method, url, headers, body)?;
+        let answer = self.send(request.method, url, headers, body).await?;
         let object: Option<Value> = serde_json::from_slice(&answer.body).ok();
         match (answer.status, object) {
             (200..=299, Some(object)) => Ok(object),
@@ -150,8 +222,7 @@ impl Remote {
         }
     }
 
-    /// Sends a request anywhere; any status counts as an answer.
-    pub(crate) fn send(
+    async fn send(
         &self,
         method: Method,
         url: Url,
@@ -170,8 +241,9 @@ impl Remote {
             // A key is meant for the server that was named.
             max_redirects: 0,
         };
-        self.runtime
-            .block_on(self.client.fetch(fetch))
+        self.client
+            .fetch(fetch)
+            .await
             .map_err(|error| Error::unavailable(format!("cannot reach {host}")).because(error))
     }
 
@@ -206,9 +278,11 @@ fn refusal(status: u16, body: &Value) -> Error {
         _ => Kind::Invalid,
     };
     let is_no_route = |error: &Value| text(error, "code") == Code::RouteNotFound.name();
+    // The REST interface has one error, and names it beside the message.
+    let is_known = body.get("code").is_some_and(|code| code != NO_REST_ROUTE);
     let advice = match status {
         401 => " (401); check the key, and that it belongs to this environment",
-        404 if errors.iter().all(is_no_route) => " (404); check the URL",
+        404 if errors.iter().all(is_no_route) && !is_known => " (404); check the URL",
         _ => "",
     };
     let told = if told.is_empty() { String::new() } else { format!(": {}", told.join("; ")) };
@@ -349,6 +423,10 @@ mod tests {
         for (code, is_wrong_url) in [("route_not_found", true), ("not_found", false)] {
             let errors = json!([{ "code": code, "message": "Unknown.", "param": "" }]);
             let error = refusal(404, &json!({ "message": "Failure", "errors": errors }));
+            assert_eq!(error.to_string().contains("check the URL"), is_wrong_url, "{error}");
+        }
+        for (code, is_wrong_url) in [("rest_no_route", true), ("rest_post_invalid_id", false)] {
+            let error = refusal(404, &json!({ "code": code, "message": "Invalid ID." }));
             assert_eq!(error.to_string().contains("check the URL"), is_wrong_url, "{error}");
         }
     }

@@ -37,6 +37,7 @@ pub enum Method {
     Head,
     Post,
     Put,
+    Patch,
     Delete,
 }
 

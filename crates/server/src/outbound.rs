@@ -135,6 +135,7 @@ fn message(request: &Fetch) -> Result<Request<Full<Bytes>>, FetchError> {
         Method::Head => hyper::Method::HEAD,
         Method::Post => hyper::Method::POST,
         Method::Put => hyper::Method::PUT,
+        Method::Patch => hyper::Method::PATCH,
         Method::Delete => hyper::Method::DELETE,
     };
     let url = &request.url;
@@ -179,7 +180,7 @@ fn redirect(request: &mut Fetch, target: Url, status: u16) -> Result<(), FetchEr
     let becomes_get = match request.method {
         Method::Get | Method::Head => false,
         Method::Post => matches!(status, 301..=303),
-        Method::Put | Method::Delete => status == 303,
+        Method::Put | Method::Patch | Method::Delete => status == 303,
     };
     if becomes_get {
         request.method = Method::Get;

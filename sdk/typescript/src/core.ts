@@ -225,7 +225,7 @@ export class Feed<
   Item,
   Page extends { data: Item[]; next: number; hasMore: boolean },
 > extends Paged<Item, Page> {
-  /** Every object, and then those that come, until the signal ends it. */
+  /** Every object, and then those that come; without an end, unless the signal aborts it. */
   async *follow({ pollMs = POLL_MS } = {}): AsyncGenerator<Item, void, undefined> {
     let call = this.call;
     for (;;) {

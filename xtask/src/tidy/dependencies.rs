@@ -44,6 +44,7 @@ const OWNED_DEPENDENCIES: &[(&str, &[&str])] = &[
     ("clap", &["boardwalk", XTASK]),
     ("clap_complete", &["boardwalk"]),
     ("clap_mangen", &["boardwalk"]),
+    ("rmcp", &["boardwalk"]),
 ];
 
 pub(super) fn layers(tree: &Tree) -> Problems {

@@ -4,6 +4,8 @@
 use clap::{Args as ClapArgs, Subcommand};
 use url::Url;
 
+use super::Interface;
+
 #[derive(Debug, Subcommand)]
 pub(crate) enum Profile {
     /// Save the server of --server under a name, with an API key read from standard input
@@ -87,6 +89,19 @@ pub(crate) struct Listen {
     /// Secret to sign with (whsec_…) [default: a new one, which is printed]
     #[arg(long, value_name = "SECRET")]
     pub(crate) secret: Option<String>,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct Mcp {
+    /// Offer tools that change data as well
+    #[arg(long)]
+    pub(crate) allow_writes: bool,
+    /// Interface to serve; for `rest`, the API key is KEY:SECRET or LOGIN:PASSWORD
+    #[arg(long, value_enum, default_value_t = Interface::Onboarding)]
+    pub(crate) interface: Interface,
+    /// Group of operations, such as merchants or wc/v3; repeatable [default: all, or wc/v3]
+    #[arg(long = "group", value_name = "GROUP", value_delimiter = ',')]
+    pub(crate) groups: Vec<String>,
 }
 
 fn filter(text: &str) -> Result<(String, String), String> {

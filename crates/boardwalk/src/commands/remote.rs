@@ -2,6 +2,7 @@
 //! is what the onboarding interface offers to the key.
 
 mod listen;
+pub(crate) mod mcp;
 mod onboard;
 
 use std::time::Duration;
@@ -67,6 +68,7 @@ pub(crate) fn needs_server(command: &Command) -> bool {
             | Command::Tpn(_)
             | Command::Webhook(_)
             | Command::Listen(_)
+            | Command::Mcp(_)
             | Command::Merchant(Merchant::List(_) | Merchant::Show { .. })
     )
 }

@@ -11,7 +11,7 @@ use testkit::process;
 
 use crate::folder;
 use crate::rest_site::RestSite;
-use crate::support::Site;
+use crate::support::{PROGRAM, Site};
 
 #[derive(Clone, Copy)]
 enum Transport {
@@ -73,6 +73,26 @@ fn standard_webhooks() {
     let complaint = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{complaint}");
     assert_eq!(String::from_utf8_lossy(&output.stdout), "3 steps\n", "{complaint}");
+}
+
+/// The protocol's own client library, with `boardwalk mcp` between it and the server.
+#[test]
+fn boardwalk_mcp() {
+    let folder = folder("clients");
+    let shop = RestSite::import(Site::sqlite());
+    let key = shop.site.key(&shop.site.iso("Assistants"));
+    let running = shop.site.serve();
+    let script = "boardwalk-mcp.mjs";
+    let mut command = Command::new("node");
+    command.arg(folder.join(script)).current_dir(&folder);
+    command.env("BOARDWALK", PROGRAM).env("BOARDWALK_API_KEY", key);
+    let given = json!({ "site": running.url, "identities": shop.identities });
+    let output = process::run_command(command, given.to_string().as_bytes()).unwrap();
+    let (said, complaint) =
+        (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    println!("{script}\n{said}{complaint}");
+    assert!(output.status.success(), "{script} ended with {}", output.status);
+    assert!(said.ends_with("9 steps\n"), "{script} did not come to its end");
 }
 
 #[test]

@@ -202,6 +202,9 @@ fn what_goes_wrong_is_said_in_one_sentence() {
     without.args(["--server", &running.url]);
     assert!(said(without).contains("--api-key"));
     assert!(said(integrator.program(&["store", "list"])).contains("--server"));
+    assert!(said(integrator.program(&["mcp"])).contains("--server"));
+    assert!(at(&running.url, "-", &["mcp"]).contains("standard input"));
+    assert!(at(&running.url, "k", &["mcp", "--group", "cats"]).contains("merchants"));
     let file = integrator.file("rows.jsonl", "");
     let without_iso: [&[&str]; 3] =
         [&["key", "create"], &["template", "create", "--name", "A1"], &["onboard", &file]];

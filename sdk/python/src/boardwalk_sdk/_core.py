@@ -25,6 +25,8 @@ _FIRST_WAIT_SECONDS = 0.5
 _WAIT_SECONDS_MAX = 8.0
 # Whoever is asked to wait longer than this is told so instead.
 _RETRY_AFTER_SECONDS_MAX = 60
+# A connection that nobody used for longer than this may be closed at the other end by now.
+_KEPT_SECONDS_MAX = 15.0
 _LINES = "application/x-ndjson"
 
 FileBody: TypeAlias = str | bytes | Sequence[OnboardMerchant]
@@ -136,6 +138,9 @@ class Core:
             raise BoardwalkError(told) from None
 
     def _connection(self) -> http.client.HTTPConnection:
+        if time.monotonic() - getattr(self._kept, "used", 0.0) > _KEPT_SECONDS_MAX:
+            self.close()
+        self._kept.used = time.monotonic()
         kept: http.client.HTTPConnection | None = getattr(self._kept, "connection", None)
         if kept is None:
             parts = urlsplit(self._server)
