@@ -12,6 +12,7 @@ const ONBOARDING = {
   Store: ['/v1/stores/{storeId}'],
   Tpn: ['/v1/tpns/{tpn}'],
   IsoAccount: ['/v1/isos/{isoId}'],
+  IsoUsage: ['/v1/isos/{isoId}/usage'],
   Requirements: ['/v1/merchants/{merchantId}/requirements'],
   Duplicate: ['/v1/merchants/{merchantId}/duplicates', 'data'],
   ApiKey: ['/v1/keys', 'data'],

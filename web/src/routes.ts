@@ -22,6 +22,7 @@ export const ROUTES: readonly Route[] = [
   },
   { path: '/merchants/:id', load: () => import('./pages/merchants/Merchant.svelte') },
   { path: '/console/isos', load: () => import('./pages/console/Isos.svelte') },
+  { path: '/console/isos/:id', load: () => import('./pages/console/Iso.svelte') },
   { path: '/console/keys', load: () => import('./pages/console/Keys.svelte') },
   { path: '/console/templates', load: () => import('./pages/console/Templates.svelte') },
   { path: '/console/templates/:name', load: () => import('./pages/console/Template.svelte') },

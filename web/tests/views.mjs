@@ -34,6 +34,7 @@ const EXAMPLES = {
       ).replace('/portal', ''),
     ];
   },
+  '/console/isos/:id': first('/console/isos'),
   '/console/templates/:name': async (page) => [
     '/console/templates/new',
     ...(await first('/console/templates')(page)),

@@ -97,8 +97,8 @@ impl SiteAbility for OnboardAbility {
 async fn context(platform: &Arc<Platform>, visit: &Visit, named: Option<&str>) -> Result<Cx, Stop> {
     let forbidden = || Refusal::new(403, "rest_forbidden", FORBIDDEN);
     let user = visit.identity.user.as_ref().ok_or_else(forbidden)?;
-    let permission = <OnboardMerchant as contract::Endpoint<Cx>>::ROUTE.permission;
-    let admitted = platform.admit_user(&user.row, named, permission).await?;
+    let route = <OnboardMerchant as contract::Endpoint<Cx>>::ROUTE;
+    let admitted = platform.admit_user(&user.row, named, (route.permission, route.method)).await?;
     let caller = admitted.map_err(|_| forbidden())?;
     let address = Some(visit.client.address);
     Ok(Cx {

@@ -53,6 +53,12 @@ impl Access {
     pub(crate) fn may_work(&self, permission: Permission) -> bool {
         self.account.is_active() || permission == Permission::Scope(Scope::IsosRead)
     }
+
+    /// Of an ISO that is not active: its state, and why.
+    pub(crate) fn inactive(&self) -> Option<(IsoStatus, Option<String>)> {
+        let status = IsoStatus::from_name(&self.account.status)?;
+        Some((status, self.account.status_reason.clone()))
+    }
 }
 
 /// How a caller showed who they are.
@@ -169,9 +175,9 @@ pub struct Refused {
     pub style: ResponseStyle,
     /// The key and its ISO, if the secret was right.
     pub key: Option<(IsoId, KeyId)>,
-    /// The state of the ISO, if a signed-in user is refused because of it. **They are told**,
-    /// unlike who holds a key.
-    pub iso_status: Option<IsoStatus>,
+    /// The state of the ISO and why it is in it, if a signed-in user is refused because of that.
+    /// **They are told**, unlike who holds a key.
+    pub inactive_iso: Option<(IsoStatus, Option<String>)>,
     /// What a known key or a signed-in user may not do. **They are told**, since they can do
     /// something about it.
     pub lacks: Option<Permission>,
@@ -180,7 +186,7 @@ pub struct Refused {
 impl Refused {
     /// Of somebody of whom nothing is known.
     pub fn stranger(reason: Reason) -> Self {
-        Self { reason, style: ResponseStyle::default(), key: None, iso_status: None, lacks: None }
+        Self { reason, style: ResponseStyle::default(), key: None, inactive_iso: None, lacks: None }
     }
 }
 

@@ -22,6 +22,7 @@ use crate::isos::invitations::{
 };
 use crate::isos::members::{MemberList, MemberRemove, MemberUpdate};
 use crate::isos::registration::{IsoConfirm, IsoRegister};
+use crate::isos::usage::IsoUsageGet;
 use crate::keys::catalogue::ScopeList;
 use crate::keys::manage::{KeyCreate, KeyGet, KeyList, KeyRevoke, KeyRotate};
 use crate::merchants::actions::{
@@ -124,6 +125,7 @@ static ENTRIES: &[Entry<Cx>] = entries![
     InvitationCreate,
     InvitationList,
     InvitationResend,
+    IsoUsageGet,
     InvitationWithdraw,
     InvitationAccept,
     KeyCreate,

@@ -10,6 +10,7 @@ pub mod limits;
 pub mod members;
 pub(crate) mod record;
 pub mod registration;
+pub mod usage;
 
 pub use command::IsoSummary;
 pub use record::{Decision, IsoContact};

@@ -284,13 +284,13 @@ impl Visit<'_> {
         let endpoint = find_method(&methods, &parts.method)?;
         self.op = Arc::clone(&endpoint.get().name);
         let mut dialect = Dialect { message: failure_message(endpoint.get()), ..dialect };
-        let permission = endpoint.get().route().permission;
+        let contract::Route { permission, method, .. } = endpoint.get().route();
         if permission == Permission::Public {
-            if endpoint.get().route().method.has_body() {
+            if method.has_body() {
                 self.check_visitor(dialect)?;
             }
         } else {
-            match self.authenticate(parts, permission, dialect).await? {
+            match self.authenticate(parts, (permission, method), dialect).await? {
                 Visitor::Key(caller) => {
                     dialect.style = caller.style();
                     self.now = self.now.plus(caller.clock_ahead());
@@ -311,7 +311,7 @@ impl Visit<'_> {
             }
         }
         let mut params = params;
-        if endpoint.get().route().method.has_body() {
+        if method.has_body() {
             let file = check_media_type(&parts.headers, &endpoint.get().route(), dialect)?;
             params.extend(file.map(|kind| (FILE_KIND.to_owned(), Value::from(kind.name))));
         } else {

@@ -76,6 +76,9 @@ statements! {
         user_columns!(),
         " FROM users WHERE iso_id = $1 AND site_id = $2 ORDER BY user_id LIMIT $3"
     );
+    USERS_OF_ISO_COUNT =
+        "SELECT COUNT(*), COUNT(COALESCE(merchant_id, store_id)) FROM users
+         WHERE iso_id = $1 AND site_id = $2";
     USERS_REGISTERED =
         "SELECT registered_us FROM users
          WHERE site_id = $1 AND registered_us >= $2 AND registered_us < $3
@@ -134,6 +137,13 @@ pub fn find_by_nicename(conn: &mut dyn Conn, nicename: &str) -> Result<Option<Us
 /// Up to `limit` people of an ISO, its merchants and stores: those who came first.
 pub fn of_iso(conn: &mut dyn Conn, iso_id: &str, limit: i64) -> Result<Vec<UserRow>> {
     conn.rows(&USERS_OF_ISO, &[iso_id.into(), SITE.into(), limit.into()], UserRow::read)
+}
+
+/// How many people an ISO has, and how many of them act for one of its merchants or stores.
+pub fn of_iso_count(conn: &mut dyn Conn, iso_id: &str) -> Result<(i64, i64)> {
+    let params = [iso_id.into(), SITE.into()];
+    let found = conn.row(&USERS_OF_ISO_COUNT, &params, |row| Ok((row.get(0)?, row.get(1)?)))?;
+    Ok(found.unwrap_or_default())
 }
 
 /// The wanted nicename, with the lowest number behind it that makes it free for the user. A new

@@ -79,7 +79,18 @@ export async function get<T>(path: string, query: Query = {}, signal?: AbortSign
   // Read before anything is waited for, so that another choice loads again.
   void iso.current;
   await iso.known();
-  const answer = await send(`/v1/${path}`, { query, signal, headers: iso.headers });
+  return getOf<T>(iso.current, path, query, signal);
+}
+
+/** The same of an ISO that is named, for operators. */
+export async function getOf<T>(
+  isoId: string,
+  path: string,
+  query: Query = {},
+  signal?: AbortSignal,
+): Promise<T> {
+  const headers = isoId ? { 'X-Iso-Id': isoId } : {};
+  const answer = await send(`/v1/${path}`, { query, signal, headers });
   return (await answer.json()) as T;
 }
 

@@ -96,34 +96,6 @@ describe('the console', () => {
       { allowed: [/400|422/] },
     ));
 
-  test('the operator stops an ISO and lets it go on, and every page says so meanwhile', () =>
-    walk(
-      async (page) => {
-        await open(page, '/console/isos');
-        const row = page.getByRole('row', { name: /Demo ISO/ });
-        await row.getByRole('button', { name: 'Suspend' }).click();
-        await page.getByRole('dialog').getByRole('button', { name: 'Suspend' }).click();
-        await row.getByText('suspended').waitFor();
-        await becomes(() => asked(world.server.api_key), 401);
-        for (const view of [
-          '/merchants',
-          '/console/keys',
-          '/console/templates',
-          '/console/events',
-        ]) {
-          await open(page, view);
-          await page.getByText('This ISO is suspended.').first().waitFor();
-          assert.equal(await page.getByText('invalid authorization token').count(), 0, view);
-        }
-        await isFitForEverybody(page, 'a suspended ISO');
-        await page.getByRole('main').getByRole('link', { name: 'ISOs' }).first().click();
-        await row.getByRole('button', { name: 'Resume' }).click();
-        await row.getByText('active').waitFor();
-        await becomes(() => asked(world.server.api_key), 200);
-      },
-      { allowed: [/403/] },
-    ));
-
   test('a template gets a new version, and the portal tells what changed', () =>
     walk(async (page) => {
       const name = `WALK${Date.now() % 1_000_000}`;

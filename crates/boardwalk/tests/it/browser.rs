@@ -32,9 +32,23 @@ impl<'a> Browser<'a> {
     }
 
     pub(crate) fn send(&self, method: &str, path: &str, body: Option<&Value>) -> Response {
+        self.send_for(None, method, path, body)
+    }
+
+    /// As an administrator of the site who acts for an ISO.
+    pub(crate) fn send_for(
+        &self,
+        iso: Option<&str>,
+        method: &str,
+        path: &str,
+        body: Option<&Value>,
+    ) -> Response {
         let mut request = Request::new(method, path)
             .header("Cookie", &self.cookie)
             .header("X-WP-Nonce", &self.nonce);
+        if let Some(iso) = iso {
+            request = request.header("X-Iso-Id", iso);
+        }
         if let Some(body) = body {
             request = request.header("Content-Type", "application/json").body(body.to_string());
         }

@@ -158,6 +158,60 @@ fn check_suspension(site: &Site, running: &Running, (key, ada): (&str, &Browser<
     assert_eq!(running.get("/v1/merchants", key).status, 200);
 }
 
+/// Everybody who belongs to a suspended ISO is told why; the operator goes on reading.
+#[test]
+fn an_operator_reads_all_of_a_suspended_iso() {
+    let sink = Sink::start().unwrap();
+    let site = with_relay(Site::sqlite(), &sink);
+    administrator(&site);
+    let iso = site.iso("Pier Payments");
+    let key = site.key(&iso);
+    let arguments = ["user", "create", "--login", "ida", "--email", "ida@pier.example"];
+    let role = ["--role", "iso_admin", "--iso", &iso, "--password-stdin"];
+    let command = site.command(&[&arguments[..], &role].concat());
+    assert!(process::run_command(command, b"the password of ida\n").unwrap().status.success());
+    let running = site.serve();
+    let boss = Browser::sign_in(&running, "boss", "the boss's password").unwrap();
+    let ida = Browser::sign_in(&running, "ida", "the password of ida").unwrap();
+    let of_iso = format!("/v1/isos/{iso}");
+    let contact = json!({ "email": EMAIL, "expectedVersion": 1 });
+    ida.done("PATCH", &of_iso, Some(&contact));
+    assert_eq!(running.onboard(&key, &body("Open still")).status, 200);
+    let read = |path: &str| {
+        let answer = boss.send_for(Some(&iso), "GET", path, None);
+        assert_eq!(answer.status, 200, "{path}: {}", answer.text());
+        answer.json().unwrap()
+    };
+    let usage = read(&format!("{of_iso}/usage"));
+    let expected = json!({ "merchants": 1, "stores": 1, "tpns": 1, "devices": 0, "onboardings": 1,
+                           "keys": 1, "people": 1, "merchantPeople": 0, "webhooks": 0 });
+    assert_eq!(usage, expected);
+
+    let reason = json!({ "reason": "Invoice 17 is open." });
+    boss.done("POST", &format!("{of_iso}/suspend"), Some(&reason));
+    let emails = sink.wait_for(1, PATIENCE).unwrap();
+    assert!(emails[0].data.contains("Invoice 17 is open"), "{}", emails[0].data);
+    assert_eq!(read(&of_iso)["statusReason"], "Invoice 17 is open.");
+    for path in ["/v1/merchants", "/v1/tpns", "/v1/keys", "/v1/people", "/v1/events"] {
+        assert!(read(path)["data"].is_array(), "{path}");
+        let refused = ida.send("GET", path, None);
+        let told = refused.json().unwrap()["errors"][0].clone();
+        assert_eq!((refused.status, &told["code"]), (403, &json!("iso_not_active")), "{path}");
+        let message = text(&told, "message");
+        assert!(message.starts_with("This ISO is suspended: Invoice 17 is open. "), "{message}");
+    }
+    let entries = read("/v1/audit?object=iso");
+    let mut entries = entries["data"].as_array().unwrap().iter();
+    let suspended = entries.find(|entry| entry["action"] == "iso.suspend");
+    assert_eq!(suspended.expect("an entry")["reason"], "Invoice 17 is open.");
+    // Reading is all: nothing changes until the ISO goes on.
+    let create = json!({ "name": "RETAIL01", "parameters": {} });
+    let write = || boss.send_for(Some(&iso), "POST", "/v1/templates", Some(&create)).status;
+    assert_eq!(write(), 403);
+    boss.done("POST", &format!("{of_iso}/resume"), Some(&json!({})));
+    assert_eq!(write(), 200);
+}
+
 #[test]
 fn an_open_registration_gives_the_first_key_and_never_tells_who_is_known() {
     let sink = Sink::start().unwrap();

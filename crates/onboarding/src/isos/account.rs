@@ -88,7 +88,7 @@ pub struct IsoGet {
 }
 
 /// The caller's own ISO, if it is the one that the path names.
-fn own(cx: &Cx, named: &str) -> Result<IsoId> {
+pub(super) fn own(cx: &Cx, named: &str) -> Result<IsoId> {
     let own = cx.caller()?.iso_id();
     if own.as_str() == named { Ok(own.clone()) } else { Err(object_not_found()) }
 }

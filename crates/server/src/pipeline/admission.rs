@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use axum::http::header::AUTHORIZATION;
 use axum::http::request::Parts;
-use contract::Permission;
+use contract::{Method, Permission};
 use onboarding::Code;
 use onboarding::caller::{Caller, Reason, Refused, Visitor};
 use onboarding::lifecycle::IsoStatus;
@@ -21,19 +21,23 @@ use crate::limits::{Exceeded, Standing};
 const ISO_HEADER: &str = "x-iso-id";
 
 /// What a signed-in user is told about an ISO in this state.
-fn inactive_iso(status: IsoStatus) -> &'static str {
-    match status {
-        IsoStatus::Suspended => {
-            "This ISO is suspended. An administrator can resume it on the ISOs page, or with \
-             `boardwalk iso resume`."
-        }
-        IsoStatus::PendingApproval => {
-            "This ISO is waiting for approval. An administrator can approve it on the ISOs page, \
-             or with `boardwalk iso approve`."
-        }
+fn inactive_iso(status: IsoStatus, reason: Option<&str>) -> String {
+    let (state, remedy) = match status {
+        IsoStatus::Suspended => (
+            "is suspended",
+            "An administrator can resume it on the ISOs page, or with `boardwalk iso resume`.",
+        ),
+        IsoStatus::PendingApproval => (
+            "is waiting for approval",
+            "An administrator can approve it on the ISOs page, or with `boardwalk iso approve`.",
+        ),
         IsoStatus::Rejected | IsoStatus::Active => {
-            "This ISO is not active. Contact the operator of this server."
+            ("is not active", "Contact the operator of this server.")
         }
+    };
+    match reason.map(|reason| reason.trim_end_matches('.')) {
+        Some(reason) => format!("This ISO {state}: {reason}. {remedy}"),
+        None => format!("This ISO {state}. {remedy}"),
     }
 }
 
@@ -66,7 +70,7 @@ impl Visit<'_> {
     pub(super) async fn authenticate(
         &mut self,
         parts: &Parts,
-        permission: Permission,
+        (permission, method): (Permission, Method),
         dialect: Dialect,
     ) -> Result<Visitor, Answer> {
         let Service { shared, platform, limits, .. } = self.service;
@@ -81,7 +85,7 @@ impl Visit<'_> {
         }
         let by_session = match (header, permission) {
             (None, Permission::Scope(_) | Permission::IsoAdministrator) => {
-                self.admit_session(parts, permission).await
+                self.admit_session(parts, (permission, method)).await
             }
             (None, Permission::Administrator) => self.admit_administrator(parts).await,
             (Some(_), Permission::Administrator | Permission::IsoAdministrator) => {
@@ -115,8 +119,11 @@ impl Visit<'_> {
             limits.refusals.note(client.network(), Instant::now());
         }
         self.audit_refusal(refused.clone());
-        Err(match (refused.iso_status, refused.lacks) {
-            (Some(status), _) => dialect.refuse(Code::IsoNotActive, "", inactive_iso(status)),
+        Err(match (&refused.inactive_iso, refused.lacks) {
+            (Some((status, reason)), _) => {
+                let message = inactive_iso(*status, reason.as_deref());
+                dialect.refuse(Code::IsoNotActive, "", message)
+            }
             (None, Some(lacking)) => {
                 let dialect = Dialect { style: refused.style, ..dialect };
                 let message = insufficient(lacking, refused.key.is_some());
@@ -167,7 +174,7 @@ impl Visit<'_> {
     async fn admit_session(
         &self,
         parts: &Parts,
-        permission: Permission,
+        route: (Permission, Method),
     ) -> types::Result<Option<Result<Visitor, Refused>>> {
         let Service { platform, rest, .. } = self.service;
         let request = rest.request(String::new(), parts, Vec::new());
@@ -177,7 +184,7 @@ impl Visit<'_> {
         };
         let Some(user) = identity.and_then(|identity| identity.user) else { return Ok(None) };
         let named = parts.headers.get(ISO_HEADER).and_then(|value| value.to_str().ok());
-        let caller = platform.admit_user(&user.row, named, permission).await?;
+        let caller = platform.admit_user(&user.row, named, route).await?;
         Ok(Some(caller.map(Visitor::Key)))
     }
 

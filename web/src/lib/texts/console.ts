@@ -1,5 +1,25 @@
 // Texts of the ISO console: keys, templates, webhooks, ISOs, events and the audit log.
 
+interface Usage {
+  keys: number;
+  people: number;
+  merchants: number;
+  stores: number;
+  devices: number;
+  webhooks: number;
+  merchantPeople: number;
+}
+
+/** A number with its noun. */
+const some = (number: number, one: string, many: string): string =>
+  `${number.toLocaleString('en')} ${number === 1 ? one : many}`;
+
+const states: Record<string, string> = {
+  suspended: 'This ISO is suspended',
+  pending_approval: 'This ISO is waiting for approval',
+  rejected: 'This ISO was rejected',
+};
+
 export const console = {
   keys: {
     title: 'API keys',
@@ -178,3 +198,46 @@ export const console = {
     intact: (entries: number) => `Intact: ${entries} entries, none altered or missing`,
   },
 };
+    asks: (decision: string, name: string) => `${decision} ${name}?`,
+    reason: 'Reason',
+    reasonHint: 'The ISO reads it, and the audit log keeps it.',
+    notified: (email: string) => `${email} is notified by e-mail.`,
+    notNotified: 'The ISO has no e-mail address, so nobody is notified.',
+    /** What a suspension stops, and what goes on. */
+    effects: (usage: Usage) =>
+      [
+        `${some(usage.keys, 'API key is', 'API keys are')} rejected.`,
+        `${some(usage.people, 'person loses', 'people lose')} access to the ISO’s pages.`,
+        `${some(usage.merchants, 'merchant', 'merchants')} with ${some(usage.stores, 'store', 'stores')} cannot be changed, and no others onboarded.`,
+        `${some(usage.devices, 'device gets', 'devices get')} no parameters and no payments.`,
+        `${some(usage.webhooks, 'webhook is', 'webhooks are')} still sent events, such as this one.`,
+        `${some(usage.merchantPeople, 'user of its merchants and stores still sees', 'users of its merchants and stores still see')} their sales.`,
+      ] as string[],
+    missing: 'ISO not found',
+    pages: 'Pages of this ISO',
+    contactName: 'Name',
+    email: 'E-mail',
+    phone: 'Phone',
+    website: 'Website',
+    usage: 'Limits and usage',
+    what: 'Of what',
+    used: 'Used',
+    limit: 'Limit',
+    unlimited: 'none',
+    usual: 'default',
+    counted: {
+      merchants: 'Merchants',
+      stores: 'Stores',
+      tpns: 'Terminals',
+      onboardings: 'Onboardings in 24 hours',
+      devices: 'Paired devices',
+      webhooks: 'Webhooks',
+      people: 'People',
+      merchantPeople: 'Users of merchants and stores',
+      keys: 'API keys',
+      requests: 'Requests per second and key',
+    },
+    inactive: (status: string, reason: string | null) =>
+      `${states[status] ?? 'Not active'}${reason ? `: ${reason.replace(/\.$/, '')}` : ''}. ` +
+      'You can read everything of this ISO; nothing can be changed until it is active.',
+    manage: 'Manage',
