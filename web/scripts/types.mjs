@@ -20,6 +20,7 @@ const ONBOARDING = {
   Member: ['/v1/people', 'data'],
   Invitation: ['/v1/invitations', 'data'],
   Template: ['/v1/templates/{name}'],
+  DeviceMaker: ['/v1/device-models', 'data'],
   Webhook: ['/v1/webhooks/{webhookId}'],
   Delivery: ['/v1/webhooks/{webhookId}/deliveries', 'data'],
   OutboxEvent: ['/v1/events', 'data'],

@@ -41,6 +41,11 @@ pub(crate) fn is_made_by(model: &str, manufacturer: &str) -> bool {
         .any(|maker| maker.names.contains(&manufacturer) && maker.models.contains(&model))
 }
 
+/// Every manufacturer: its names, of which the first is stored, and its models.
+pub(crate) fn makers() -> impl Iterator<Item = (&'static [&'static str], &'static [&'static str])> {
+    MANUFACTURERS.iter().map(|maker| (maker.names, maker.models))
+}
+
 /// All published names of manufacturers.
 pub(crate) fn manufacturer_names() -> Vec<&'static str> {
     MANUFACTURERS.iter().flat_map(|maker| maker.names).copied().collect()

@@ -43,6 +43,7 @@ use crate::terminals::device_sales::{DeviceSaleAnswer, DeviceSaleGet};
 use crate::terminals::devices::{DevicePair, DeviceParametersGet, PairingCodeCreate, TpnSwap};
 use crate::terminals::get::TpnGet;
 use crate::terminals::list::TpnList;
+use crate::terminals::models::DeviceModelList;
 use crate::terminals::parameters::{ParameterList, TpnParametersGet};
 use crate::terminals::patch::TpnPatch;
 use crate::terminals::profiles::{ProfilePut, ProfileReveal, ProfileVerify};
@@ -166,6 +167,7 @@ static ENTRIES: &[Entry<Cx>] = entries![
 /// If a definition is wrong. The tests compile the table, so that cannot happen in a release.
 pub fn table() -> Table<Cx> {
     Table::compile(&[ENTRIES], Sanitizer { clean: text::clean }, FORMATS)
+    DeviceModelList,
         .unwrap_or_else(|message| unreachable!("the endpoint table is wrong: {message}"))
 }
 

@@ -9,6 +9,7 @@ pub mod device_sales;
 pub mod devices;
 pub mod get;
 pub mod list;
+pub mod models;
 pub mod parameters;
 pub mod patch;
 pub mod processors;

@@ -60,6 +60,25 @@ describe('merchants', () => {
       assert.equal(await page.getByText('Nothing was saved').count(), 0, 'it was saved');
     }));
 
+  test('the models offered are those of the manufacturer', () =>
+    walk(async (page) => {
+      await open(page, '/merchants/new');
+      const model = page.getByLabel('Model');
+      const offered = () =>
+        model.locator('option').evaluateAll((all) => all.map((one) => one.value).filter(Boolean));
+      await page.getByLabel('Manufacturer').selectOption('Kozen');
+      await model.selectOption('P3');
+      assert.deepEqual(await offered(), ['P1', 'P3', 'P5', 'P8', 'P12']);
+      await page.getByLabel('Manufacturer').selectOption('WizardPOS');
+      await page.waitForFunction(() => !document.querySelector('[id="tpnData.deviceModel"]').value);
+      assert.deepEqual(await offered(), ['Q2', 'QD2', 'QD3', 'QD4', 'QD5', 'QD6']);
+      await page.getByLabel('Manufacturer').selectOption('Apple');
+      await page.waitForFunction(
+        () => document.querySelector('[id="tpnData.deviceModel"]').value === 'Apple Pay',
+      );
+      assert.match(await page.textContent('aside pre'), /"deviceModel": "Apple Pay"/);
+    }));
+
   test('a merchant is onboarded in ten actions', () =>
     walk(async (page) => {
       await open(page, '/merchants/new');

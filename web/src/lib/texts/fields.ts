@@ -1,6 +1,7 @@
 // Texts of forms: labels of fields, their options, and what is wrong with a value.
 
 export const fields = {
+  manufacturerFirst: 'Choose the manufacturer first.',
   none: 'None selected',
   show: 'Show',
   change: 'Change',
