@@ -31,6 +31,7 @@ await import('./walks/packages.mjs');
 await import('./walks/merchants.mjs');
 await import('./walks/console.mjs');
 await import('./walks/isos.mjs');
+await import('./walks/rollouts.mjs');
 await import('./walks/account.mjs');
 await import('./walks/users.mjs');
 await import('./walks/people.mjs');

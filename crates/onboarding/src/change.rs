@@ -21,7 +21,7 @@ use crate::rows::history::PastVersion;
 use crate::rows::merchant::{MerchantRow, StoreRow};
 use crate::rows::sale::SaleRow;
 use crate::rows::tpn::{ProfileRow, TpnRow};
-use crate::rows::{history, merchant, sale, tpn};
+use crate::rows::{history, merchant, rollout, sale, tpn};
 use crate::{Code, Cx, text};
 
 /// An object with versions.
@@ -176,6 +176,9 @@ impl Record for TpnRecord {
 
     fn store(&self, conn: &mut dyn Conn, before: &Self) -> Result<()> {
         tpn::update(conn, &self.row)?;
+        if self.row.template != before.row.template || !tpn::is_in_use(&self.row) {
+            rollout::replace(conn, &self.row.iso_id, &self.row.tpn, self.row.updated)?;
+        }
         let changed = self.profiles.iter().filter(|profile| !before.profiles.contains(profile));
         changed.into_iter().try_for_each(|profile| tpn::profile_put(conn, profile))
     }

@@ -47,7 +47,9 @@ use crate::terminals::models::DeviceModelList;
 use crate::terminals::parameters::{ParameterList, TpnParametersGet};
 use crate::terminals::patch::TpnPatch;
 use crate::terminals::profiles::{ProfilePut, ProfileReveal, ProfileVerify};
+use crate::terminals::rollouts::{RolloutGet, RolloutList, RolloutStart, RolloutStop, RolloutTpns};
 use crate::terminals::sales::{SaleCancel, SaleCreate, SaleGet, SaleList, SaleRefund};
+use crate::terminals::template_users::{TemplateStores, TemplateTpns};
 use crate::terminals::templates::{
     DefaultsGet, DefaultsPut, TemplateCreate, TemplateGet, TemplateList, TemplatePatch,
     TemplateRetire,
@@ -102,6 +104,13 @@ static ENTRIES: &[Entry<Cx>] = entries![
     TemplateGet,
     TemplatePatch,
     TemplateRetire,
+    TemplateTpns,
+    TemplateStores,
+    RolloutStart,
+    RolloutList,
+    RolloutGet,
+    RolloutTpns,
+    RolloutStop,
     ParameterList,
     DefaultsGet,
     DefaultsPut,
@@ -116,6 +125,7 @@ static ENTRIES: &[Entry<Cx>] = entries![
     IsoList,
     IsoGet,
     IsoPatch,
+    IsoUsageGet,
     IsoApprove,
     IsoReject,
     IsoSuspend,
@@ -126,7 +136,6 @@ static ENTRIES: &[Entry<Cx>] = entries![
     InvitationCreate,
     InvitationList,
     InvitationResend,
-    IsoUsageGet,
     InvitationWithdraw,
     InvitationAccept,
     KeyCreate,
@@ -158,6 +167,7 @@ static ENTRIES: &[Entry<Cx>] = entries![
     SandboxReset,
     ErrorList,
     ScopeList,
+    DeviceModelList,
     OpenapiGet,
 ];
 
@@ -167,7 +177,6 @@ static ENTRIES: &[Entry<Cx>] = entries![
 /// If a definition is wrong. The tests compile the table, so that cannot happen in a release.
 pub fn table() -> Table<Cx> {
     Table::compile(&[ENTRIES], Sanitizer { clean: text::clean }, FORMATS)
-    DeviceModelList,
         .unwrap_or_else(|message| unreachable!("the endpoint table is wrong: {message}"))
 }
 

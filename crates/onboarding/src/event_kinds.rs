@@ -43,6 +43,8 @@ kinds! {
     TEMPLATE_CREATED = "template.created";
     TEMPLATE_UPDATED = "template.updated";
     TEMPLATE_RETIRED = "template.retired";
+    ROLLOUT_STARTED = "rollout.started";
+    ROLLOUT_STOPPED = "rollout.stopped";
     DEFAULTS_UPDATED = "defaults.updated";
     ISO_REGISTERED = "iso.registered";
     ISO_UPDATED = "iso.updated";

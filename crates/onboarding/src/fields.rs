@@ -293,6 +293,8 @@ listed_fields! {
     WebhookStatus, ["enabled", "disabled"];
     /// What became of a delivery.
     DeliveryStatus, ["waiting", "delivered", "failed"];
+    /// How far a TPN of a roll-out is.
+    RolloutStateName, ["pending", "downloaded", "stopped", "replaced"];
     /// What an uploaded file is like.
     FileFormat, ["jsonl", "csv"];
     /// What became of a row.

@@ -19,6 +19,7 @@ pub mod merchant;
 pub mod quota;
 pub mod request_log;
 pub mod reset;
+pub mod rollout;
 pub mod sale;
 pub mod template;
 pub mod tpn;
@@ -45,6 +46,7 @@ pub fn all_statements() -> Vec<&'static Sql> {
         quota::STATEMENTS,
         request_log::STATEMENTS,
         reset::STATEMENTS,
+        rollout::STATEMENTS,
         sale::STATEMENTS,
         template::STATEMENTS,
         tpn::STATEMENTS,

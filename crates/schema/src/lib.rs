@@ -42,4 +42,5 @@ pub const MIGRATIONS: &[(&str, &str)] = migrations![
     "0026_second_factors",
     "0031_identities",
     "0032_products_of_terms",
+    "0028_rollouts",
 ];

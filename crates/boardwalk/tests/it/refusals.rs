@@ -32,6 +32,7 @@ struct Scenario {
     bulk_id: String,
     /// Of a sale that waits for its terminal.
     sale_id: String,
+    rollout_id: String,
     /// By what is wrong with the header.
     bad_headers: Vec<(&'static str, Option<String>)>,
     scoped_keys: [(Scope, String); 2],
@@ -90,6 +91,7 @@ impl Scenario {
         let uploaded = http::send(&running.url, &file).unwrap();
         let bulk_id = text(&uploaded.json().unwrap(), "bulkId");
         let sale_id = open_sale(&site, &running, (&key, &ids));
+        let rollout_id = start_rollout(&running, &key, &ids.tpn);
         thread::sleep(KEY_LIFE);
         let store = site.store();
         Self {
@@ -105,6 +107,7 @@ impl Scenario {
             request_id,
             bulk_id,
             sale_id,
+            rollout_id,
             bad_headers,
             scoped_keys,
             _site: site,
@@ -129,6 +132,7 @@ impl Scenario {
                 "name" => TEMPLATE,
                 "bulkId" => &self.bulk_id,
                 "saleId" => &self.sale_id,
+                "rolloutId" => &self.rollout_id,
                 "userId" => "1",
                 "invitationId" => "inv_0000000000000000",
                 unknown => panic!("say what to put in place of {{{unknown}}}"),
@@ -175,6 +179,28 @@ fn open_sale(site: &Site, running: &Running, (key, ids): (&str, &Ids)) -> String
     text(&post(&sales, &own, &json!({ "orderId": order["id"] })), "saleId")
 }
 
+/// Gives the terminal a template and then its next version; returns the roll-out.
+fn start_rollout(running: &Running, key: &str, tpn: &str) -> String {
+    let own = authorization(key);
+    let send = |method: &str, path: &str, body: &Value| {
+        let request = Request::new(method, path)
+            .header("Authorization", &own)
+            .header("Content-Type", "application/json")
+            .body(body.to_string());
+        let answer = http::send(&running.url, &request).unwrap();
+        assert_eq!(answer.status, 200, "{path}: {}", answer.text());
+        answer.json().unwrap()
+    };
+    let terminal = format!("/v1/tpns/{tpn}");
+    let version = running.get(&terminal, key).json().unwrap()["version"].clone();
+    let assign = json!({ "tpnAssignTemplate": TEMPLATE, "expectedVersion": version });
+    send("PATCH", &terminal, &assign);
+    let template = format!("/v1/templates/{TEMPLATE}");
+    let second = json!({ "parameters": { "tipEnabled": true }, "expectedVersion": 1 });
+    send("PATCH", &template, &second);
+    text(&send("POST", &format!("{template}/rollouts"), &json!({})), "rolloutId")
+}
+
 /// The same key with two characters of its secret exchanged.
 fn mistyped(key: &str) -> String {
     let mut letters: Vec<char> = key.chars().collect();
@@ -214,6 +240,8 @@ fn rows(store: &Database) -> Vec<i64> {
         "due_work",
         "bulk_uploads",
         "sales",
+        "template_rollouts",
+        "rollout_tpns",
     ];
     let count = move |conn: &mut dyn Conn| {
         let mut counts = Vec::new();

@@ -10,7 +10,7 @@ pub struct Removed {
     pub merchants: u64,
     pub stores: u64,
     pub tpns: u64,
-    /// Past versions, answers of idempotency keys, and what was to happen later.
+    /// Past versions, roll-outs, answers of idempotency keys, and what was to happen later.
     pub others: u64,
 }
 
@@ -23,6 +23,9 @@ statements! {
     RESET_DEVICES =
         "DELETE FROM devices WHERE iso_id = $1 AND tpn IN
            (SELECT tpn FROM tpns WHERE iso_id = $1 AND merchant_id = $2)";
+    RESET_ROLLOUT_TPNS =
+        "DELETE FROM rollout_tpns WHERE iso_id = $1 AND tpn IN
+           (SELECT tpn FROM tpns WHERE iso_id = $1 AND merchant_id = $2)";
     RESET_SALES = "DELETE FROM sales WHERE iso_id = $1 AND merchant_id = $2";
     RESET_PROFILES =
         "DELETE FROM profiles WHERE iso_id = $1 AND tpn IN
@@ -34,6 +37,9 @@ statements! {
         "DELETE FROM object_versions WHERE (iso_id, object, object_id, version) IN
            (SELECT iso_id, object, object_id, version FROM object_versions
             WHERE iso_id = $1 LIMIT $2)";
+    RESET_ROLLOUTS =
+        "DELETE FROM template_rollouts WHERE (iso_id, rollout_id) IN
+           (SELECT iso_id, rollout_id FROM template_rollouts WHERE iso_id = $1 LIMIT $2)";
     RESET_ANSWERS =
         "DELETE FROM idempotency WHERE (iso_id, key_hash) IN
            (SELECT iso_id, key_hash FROM idempotency WHERE iso_id = $1 LIMIT $2)";
@@ -50,7 +56,9 @@ pub fn remove(conn: &mut dyn Conn, iso_id: &IsoId, limit: i64) -> Result<Removed
         conn.rows(&RESET_MERCHANTS, &[iso_id.into(), limit.into()], |row| row.get(0))?;
     for merchant_id in &merchants {
         let params = [iso_id.into(), merchant_id.into()];
-        for statement in [&RESET_CODES, &RESET_DEVICES, &RESET_SALES, &RESET_PROFILES] {
+        let below =
+            [&RESET_CODES, &RESET_DEVICES, &RESET_ROLLOUT_TPNS, &RESET_SALES, &RESET_PROFILES];
+        for statement in below {
             conn.execute(statement, &params)?;
         }
         removed.tpns += conn.execute(&RESET_TPNS, &params)?;
@@ -58,7 +66,7 @@ pub fn remove(conn: &mut dyn Conn, iso_id: &IsoId, limit: i64) -> Result<Removed
         removed.merchants += conn.execute(&RESET_MERCHANT, &params)?;
     }
     if merchants.is_empty() {
-        for statement in [&RESET_VERSIONS, &RESET_ANSWERS, &RESET_DUE] {
+        for statement in [&RESET_VERSIONS, &RESET_ROLLOUTS, &RESET_ANSWERS, &RESET_DUE] {
             removed.others += conn.execute(statement, &[iso_id.into(), limit.into()])?;
         }
     }

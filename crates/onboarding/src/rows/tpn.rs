@@ -63,6 +63,19 @@ statements! {
     TPN_GET = db::select!(TpnRow, "WHERE iso_id = $1 AND tpn = $2");
     TPNS_OF_MERCHANT =
         db::select!(TpnRow, "WHERE iso_id = $1 AND merchant_id = $2 ORDER BY tpn LIMIT $3");
+    TPNS_OF_TEMPLATE = db::select!(
+        TpnRow,
+        "WHERE iso_id = $1 AND template_id = $2 AND tpn > $3 AND status <> 'retired'
+         ORDER BY tpn LIMIT $4"
+    );
+    TPN_VERSIONS_OF_TEMPLATE =
+        "SELECT template_version, COUNT(*) FROM tpns
+         WHERE iso_id = $1 AND template_id = $2 AND status <> 'retired'
+         GROUP BY template_version ORDER BY template_version DESC";
+    TPN_STORES_OF_TEMPLATE =
+        "SELECT store_id, COUNT(*) FROM tpns
+         WHERE iso_id = $1 AND template_id = $2 AND store_id > $3 AND status <> 'retired'
+         GROUP BY store_id ORDER BY store_id LIMIT $4";
     // It stays as old as it was.
     PROFILE_PUT = db::insert!(
         ProfileRow,
@@ -104,6 +117,45 @@ pub fn of_merchant(
     limit: i64,
 ) -> Result<Vec<TpnRow>> {
     conn.rows(&TPNS_OF_MERCHANT, &[iso_id.into(), id.into(), limit.into()], TpnRow::read)
+}
+
+/// Whether the TPN is not retired.
+pub fn is_in_use(row: &TpnRow) -> bool {
+    row.status != "retired"
+}
+
+/// Up to `limit` TPNs that use the template and come after `after`, but for retired ones.
+pub fn of_template(
+    conn: &mut dyn Conn,
+    iso_id: &IsoId,
+    template_id: &TemplateId,
+    after: &str,
+    limit: i64,
+) -> Result<Vec<TpnRow>> {
+    let params = [iso_id.into(), template_id.into(), after.into(), limit.into()];
+    conn.rows(&TPNS_OF_TEMPLATE, &params, TpnRow::read)
+}
+
+/// How many TPNs have which version of the template, the newest first, but for retired ones.
+pub fn versions_of_template(
+    conn: &mut dyn Conn,
+    iso_id: &IsoId,
+    template_id: &TemplateId,
+) -> Result<Vec<(i64, i64)>> {
+    let params = [iso_id.into(), template_id.into()];
+    conn.rows(&TPN_VERSIONS_OF_TEMPLATE, &params, |row| Ok((row.get(0)?, row.get(1)?)))
+}
+
+/// Up to `limit` stores that come after `after`, each with how many of its TPNs use the template.
+pub fn stores_of_template(
+    conn: &mut dyn Conn,
+    iso_id: &IsoId,
+    template_id: &TemplateId,
+    after: &str,
+    limit: i64,
+) -> Result<Vec<(StoreId, i64)>> {
+    let params = [iso_id.into(), template_id.into(), after.into(), limit.into()];
+    conn.rows(&TPN_STORES_OF_TEMPLATE, &params, |row| Ok((row.get(0)?, row.get(1)?)))
 }
 
 /// TPNs, the newest first. Of the filters only those count that a TPN can answer.

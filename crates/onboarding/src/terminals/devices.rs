@@ -22,6 +22,7 @@ use crate::lifecycle::{self, TpnStatus};
 use crate::perform::{Outcome, errors_outside, perform, perform_once_shown};
 use crate::rows::device::{self, DeviceRow, PairingCode};
 use crate::rows::merchant;
+use crate::rows::rollout::{self, RolloutState, RolloutTpnRow};
 use crate::terminals::parameters::Effective;
 use crate::transition::take_step;
 use crate::{Code, Cx, Platform};
@@ -304,7 +305,8 @@ pub(crate) async fn download(
     let found = cx.platform.store.read(move |conn| errors_outside(Download::of(conn, &caller)));
     let download = found.await??;
     let stale = device.last_seen.is_none_or(|at| now.since(at) >= LAST_SEEN_PRECISION);
-    if stale || download.arrives || download.is_new_to(&device) {
+    let is_awaited = download.rollout.is_some();
+    if stale || is_awaited || download.arrives || download.is_new_to(&device) {
         let action = Action::of(cx, "download")?;
         let (device, download) = (device.clone(), download.clone());
         let record =
@@ -325,6 +327,8 @@ struct Download {
     version: String,
     /// Whether the TPN is at work from this download on.
     arrives: bool,
+    /// The roll-out that waits for this download.
+    rollout: Option<RolloutTpnRow>,
 }
 
 impl Download {
@@ -341,7 +345,8 @@ impl Download {
         let effective = Effective::of(conn, &record.row)?;
         let version = effective.tag();
         let arrives = lifecycle::TPN.step("download", record.status()).is_some();
-        Ok(Self { record, store_dba, values: effective.values, version, arrives })
+        let rollout = rollout::pending_of(conn, &device.iso_id, &device.tpn)?;
+        Ok(Self { record, store_dba, values: effective.values, version, arrives, rollout })
     }
 
     fn is_new_to(&self, device: &DeviceRow) -> bool {
@@ -356,6 +361,9 @@ impl Download {
         }
         let given = Value::Object(self.values.clone()).to_string();
         device::seen(conn, device, action.now, (&self.version, &given))?;
+        if let Some(row) = &self.rollout {
+            rollout::tpn_end(conn, row, RolloutState::Downloaded, action.now)?;
+        }
         Ok(())
     }
 

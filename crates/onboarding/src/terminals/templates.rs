@@ -17,8 +17,8 @@ use crate::fields::TemplateName;
 use crate::id_source::random_text;
 use crate::paging::{Page, page_default};
 use crate::perform::{Outcome, perform};
-use crate::rows::template;
 use crate::rows::template::{DefaultsRow, TemplateRow};
+use crate::rows::{template, tpn};
 use crate::terminals::parameters::{self, Parameters};
 use crate::{Code, Cx, Platform, text};
 
@@ -36,16 +36,30 @@ pub struct TemplateView {
     version: i64,
     /// What it sets; all else is taken from the layers below.
     parameters: Map<String, Value>,
+    /// How many TPNs have which version of it, the newest first; retired ones are left out.
+    used_by: Vec<TemplateUse>,
     /// When it was created.
     created: String,
     /// When it last changed.
     updated: String,
 }
 
+/// TPNs that have a version of a template.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct TemplateUse {
+    /// The version.
+    version: i64,
+    /// How many TPNs have it.
+    tpns: i64,
+}
+
 impl TemplateView {
-    fn of(row: TemplateRow) -> Result<Self> {
+    fn of(conn: &mut dyn Conn, row: TemplateRow) -> Result<Self> {
         let status = if row.retired.is_some() { "retired" } else { "active" };
+        let used_by = tpn::versions_of_template(conn, &row.iso_id, &row.template_id)?;
+        let used_by = used_by.into_iter().map(|(version, tpns)| TemplateUse { version, tpns });
         Ok(Self {
+            used_by: used_by.collect(),
             template_id: row.template_id,
             name: row.name,
             status: status.to_owned(),
@@ -76,11 +90,11 @@ impl Endpoint<Cx> for TemplateList {
         let (iso_id, limit) = (cx.caller()?.iso_id().clone(), self.limit);
         let rows = cx.platform.store.read(move |conn| {
             let after = self.cursor.as_ref().map_or("", TemplateName::as_str);
-            template::page(conn, &iso_id, after, limit + 1)
+            let rows = template::page(conn, &iso_id, after, limit + 1)?;
+            let view = |row: TemplateRow| Ok((row.name.clone(), TemplateView::of(conn, row)?));
+            rows.into_iter().map(view).collect::<Result<Vec<_>>>()
         });
-        let view = |row: TemplateRow| Ok((row.name.clone(), TemplateView::of(row)?));
-        let found: Result<Vec<_>> = rows.await?.into_iter().map(view).collect();
-        Ok(Answer::new(Page::of(found?, limit)))
+        Ok(Answer::new(Page::of(rows.await?, limit)))
     }
 }
 
@@ -106,14 +120,14 @@ impl Endpoint<Cx> for TemplateGet {
                 row.parameters = past.ok_or_else(object_not_found)?;
                 row.version = version;
             }
-            Ok(row)
+            Ok((row.version, TemplateView::of(conn, row)?))
         });
-        let row = row.await?;
-        Ok(tagged(row.version, TemplateView::of(row)?))
+        let (version, view) = row.await?;
+        Ok(tagged(version, view))
     }
 }
 
-fn find(conn: &mut dyn Conn, iso_id: &IsoId, name: &str) -> Result<TemplateRow> {
+pub(super) fn find(conn: &mut dyn Conn, iso_id: &IsoId, name: &str) -> Result<TemplateRow> {
     let found = if text::is_alphanumeric(name) { template::get(conn, iso_id, name)? } else { None };
     found.ok_or_else(object_not_found)
 }
@@ -155,7 +169,7 @@ impl Endpoint<Cx> for TemplateCreate {
                 return Err(refusal("name", Code::AlreadyExists, message));
             }
             announce(conn, &row, event_kinds::TEMPLATE_CREATED, &["parameters"], &entry)?;
-            Ok(tagged(row.version, TemplateView::of(row.clone())?))
+            Ok(tagged(row.version, TemplateView::of(conn, row.clone())?))
         })
         .await
     }
@@ -163,7 +177,8 @@ impl Endpoint<Cx> for TemplateCreate {
 
 /// Give a template a new version.
 ///
-/// TPNs keep the version that they were given; `PATCH /v1/tpns/{tpn}` moves one to the newest.
+/// TPNs keep the version that they were given; `POST /v1/templates/{name}/rollouts` moves them to
+/// the newest.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TemplatePatch {
@@ -200,7 +215,7 @@ impl Endpoint<Cx> for TemplatePatch {
                 template::update(conn, &row)?;
                 announce(conn, &row, event_kinds::TEMPLATE_UPDATED, &["parameters"], &entry)?;
             }
-            Ok(tagged(row.version, TemplateView::of(row)?))
+            Ok(tagged(row.version, TemplateView::of(conn, row)?))
         })
         .await
     }
@@ -236,7 +251,7 @@ impl Endpoint<Cx> for TemplateRetire {
             row.updated = now;
             template::update(conn, &row)?;
             announce(conn, &row, event_kinds::TEMPLATE_RETIRED, &["status"], &entry)?;
-            Ok(tagged(row.version, TemplateView::of(row)?))
+            Ok(tagged(row.version, TemplateView::of(conn, row)?))
         })
         .await
     }

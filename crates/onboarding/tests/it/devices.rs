@@ -58,7 +58,7 @@ pub(crate) fn pair(house: &House, tpn: &Value, seconds: u64) -> String {
     try_pair(house, tpn, seconds).expect("it can be paired")
 }
 
-fn download(house: &House, token: &str, have: Option<&str>) -> Answered {
+pub(crate) fn download(house: &House, token: &str, have: Option<&str>) -> Answered {
     let mut cx = house.later(0);
     let device = admit(house, &format!("Device-Token  {token}"), Permission::Device, cx.now);
     cx.device = Some(device.expect("the token is good"));

@@ -43,6 +43,8 @@ mod read_back;
 #[cfg(test)]
 mod rehearsals;
 #[cfg(test)]
+mod rollouts;
+#[cfg(test)]
 mod rows;
 #[cfg(test)]
 mod settings;

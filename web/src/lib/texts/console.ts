@@ -65,6 +65,7 @@ export const console = {
     state: 'Status',
     version: 'Version',
     sets: 'Parameters',
+    used: 'Used by',
     changed: 'Updated',
     empty: 'No templates yet',
     emptyHint:
@@ -80,6 +81,47 @@ export const console = {
     on: 'Enabled',
     blank: 'empty',
     otherwise: (value: string) => `Default: ${value}`,
+  },
+  rollouts: {
+    usedBy: (tpns: number) => `Used by ${some(tpns, 'terminal', 'terminals')}`,
+    versions: (used: { version: number; tpns: number }[]) =>
+      used.map((one) => `version ${one.version}: ${one.tpns.toLocaleString('en')}`).join(', '),
+    title: (name: string) => `Roll out ${name}`,
+    start: 'Roll out',
+    who: 'To which terminals?',
+    all: (tpns: number) => `All that have another version (${tpns.toLocaleString('en')})`,
+    whose: { stores: 'Terminals of some stores', tpns: 'Some terminals' },
+    some: (tpns: number) => some(tpns, 'terminal', 'terminals'),
+    has: (version: number) => `version ${version}`,
+    chosen: (number: number) => `${number.toLocaleString('en')} selected`,
+    versionOf: (version: string) => `Version ${version}`,
+    none: 'No terminals',
+    started: (version: number, tpns: number) =>
+      `Version ${version} is on its way to ${some(tpns, 'terminal', 'terminals')}`,
+    one: 'Roll-out',
+    named: (version: number, when: string) => `Version ${version}, ${when}`,
+    progress: (of: { pending: number; downloaded: number; stopped: number; replaced: number }) =>
+      [
+        `${of.downloaded.toLocaleString('en')} downloaded`,
+        `${of.pending.toLocaleString('en')} pending`,
+        ...(of.stopped ? [`${of.stopped.toLocaleString('en')} kept the old version`] : []),
+        ...(of.replaced ? [`${of.replaced.toLocaleString('en')} changed otherwise`] : []),
+      ].join(', '),
+    because: (reason: string) => `Reason: ${reason}`,
+    terminal: 'Terminal',
+    store: 'Store',
+    device: 'Device',
+    state: 'Status',
+    version: 'Version',
+    noDevice: 'No device',
+    seen: (when: string) => `seen ${when}`,
+    stop: 'Stop roll-out',
+    reason: 'Reason',
+    stopping: (pending: number, downloaded: number) =>
+      `${some(pending, 'pending terminal goes', 'pending terminals go')} back to the version before. ` +
+      `${some(downloaded, 'terminal that has', 'terminals that have')} downloaded the new version ${downloaded === 1 ? 'keeps' : 'keep'} it.`,
+    stopped: (tpns: number) =>
+      `Roll-out stopped: ${some(tpns, 'terminal keeps', 'terminals keep')} the old version`,
   },
   webhooks: {
     title: 'Webhooks',
@@ -166,38 +208,9 @@ export const console = {
       resume: 'resumed',
     } as Record<string, string>,
     consequences: {
-      reject: 'This permanently rejects the registration. The ISO is notified by e-mail.',
-      suspend:
-        'Its API keys and users lose access until you resume it. The ISO is notified by e-mail.',
+      reject: 'This permanently rejects the registration.',
+      suspend: 'You can read everything meanwhile, and resume the ISO at any time.',
     } as Record<string, string>,
-    done: (name: string, result: string) => `${name} ${result}`,
-  },
-  events: {
-    title: 'Events',
-    explain:
-      'Every change is an event with a gapless number. Remember the last number that you processed, and you miss nothing.',
-    filter: 'Event types, such as merchant.*',
-    empty: 'No events yet',
-    number: 'Number',
-    type: 'Type',
-    object: 'Object',
-    when: 'Time',
-  },
-  audit: {
-    title: 'Audit log',
-    verify: 'Verify log',
-    broken: 'The log has been altered.',
-    filter: 'Object ID',
-    empty: 'No entries yet',
-    number: 'Number',
-    when: 'Time',
-    who: 'Actor',
-    what: 'Action',
-    object: 'Object',
-    result: 'Result',
-    intact: (entries: number) => `Intact: ${entries} entries, none altered or missing`,
-  },
-};
     asks: (decision: string, name: string) => `${decision} ${name}?`,
     reason: 'Reason',
     reasonHint: 'The ISO reads it, and the audit log keeps it.',
@@ -241,3 +254,31 @@ export const console = {
       `${states[status] ?? 'Not active'}${reason ? `: ${reason.replace(/\.$/, '')}` : ''}. ` +
       'You can read everything of this ISO; nothing can be changed until it is active.',
     manage: 'Manage',
+    done: (name: string, result: string) => `${name} ${result}`,
+  },
+  events: {
+    title: 'Events',
+    explain:
+      'Every change is an event with a gapless number. Remember the last number that you processed, and you miss nothing.',
+    filter: 'Event types, such as merchant.*',
+    empty: 'No events yet',
+    number: 'Number',
+    type: 'Type',
+    object: 'Object',
+    when: 'Time',
+  },
+  audit: {
+    title: 'Audit log',
+    verify: 'Verify log',
+    broken: 'The log has been altered.',
+    filter: 'Object ID',
+    empty: 'No entries yet',
+    number: 'Number',
+    when: 'Time',
+    who: 'Actor',
+    what: 'Action',
+    object: 'Object',
+    result: 'Result',
+    intact: (entries: number) => `Intact: ${entries} entries, none altered or missing`,
+  },
+};
