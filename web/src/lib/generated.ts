@@ -83,6 +83,18 @@ export type IsoAccount = {
   updated: string;
 };
 
+export type IsoUsage = {
+  merchants: number;
+  stores: number;
+  tpns: number;
+  devices: number;
+  onboardings: number;
+  keys: number;
+  people: number;
+  merchantPeople: number;
+  webhooks: number;
+};
+
 export type Requirements = {
   merchantId: string;
   status: string;
@@ -146,8 +158,62 @@ export type Template = {
   status: string;
   version: number;
   parameters: Record<string, unknown>;
+  usedBy: { version: number; tpns: number }[];
   created: string;
   updated: string;
+};
+
+export type TemplateTpn = {
+  tpn: string;
+  status: string;
+  defaultLabel: string | null;
+  merchantId: string;
+  storeId: string | null;
+  storeDba: string | null;
+  templateVersion: number | null;
+  device: { deviceId: string; serialNumber: string; bound: string; lastSeen: string | null } | null;
+};
+
+export type TemplateStore = {
+  storeId: string;
+  dba: string;
+  merchantId: string;
+  tpns: number;
+};
+
+export type Rollout = {
+  rolloutId: string;
+  template: string;
+  version: number;
+  status: string;
+  reason: string | null;
+  pending: number;
+  downloaded: number;
+  stopped: number;
+  replaced: number;
+  createdBy: string;
+  created: string;
+  ended: string | null;
+};
+
+export type RolloutTpn = {
+  tpn: string;
+  status: string;
+  defaultLabel: string | null;
+  merchantId: string;
+  storeId: string | null;
+  storeDba: string | null;
+  templateVersion: number | null;
+  device: { deviceId: string; serialNumber: string; bound: string; lastSeen: string | null } | null;
+  state: string;
+  changed: string;
+  previousVersion: number;
+};
+
+export type DeviceMaker = {
+  deviceManufacturer: string;
+  otherNames: string[];
+  deviceModels: string[];
 };
 
 export type Webhook = {

@@ -89,7 +89,7 @@ export async function getOf<T>(
   query: Query = {},
   signal?: AbortSignal,
 ): Promise<T> {
-  const headers = isoId ? { 'X-Iso-Id': isoId } : {};
+  const headers: Record<string, string> = isoId ? { 'X-Iso-Id': isoId } : {};
   const answer = await send(`/v1/${path}`, { query, signal, headers });
   return (await answer.json()) as T;
 }

@@ -34,7 +34,7 @@ describe('ISOs', () => {
       await isFitForEverybody(page, 'the page of an ISO');
       await page.getByRole('button', { name: 'Suspend' }).click();
       const dialog = page.getByRole('dialog');
-      for (const effect of [/API keys? (is|are) rejected/, /cannot be changed/, /still sent events/])
+      for (const effect of [/API keys? (is|are) rejected/, /merchants? cannot be changed/])
         await dialog.getByText(effect).waitFor();
       await dialog.getByText('ada@pier.example is notified').waitFor();
       await isFitForEverybody(page, 'what a suspension stops');
@@ -60,7 +60,10 @@ describe('ISOs', () => {
         assert.equal(await page.getByText('Could not load this').count(), 0, view);
       }
       await open(page, '/console/audit');
-      await page.getByRole('row', { name: /iso\.suspend.*Invoice 17/ }).first().waitFor();
+      await page
+        .getByRole('row', { name: /iso\.suspend.*Invoice 17/ })
+        .first()
+        .waitFor();
       await isFitForEverybody(page, 'a suspended ISO');
 
       await page.getByRole('main').getByRole('link', { name: 'Demo ISO' }).first().click();

@@ -50,7 +50,8 @@ describe('roll-outs', () => {
       const name = `ROLL${run}`.toUpperCase();
       await ask('POST', 'templates', { name, parameters: {} });
       const tpns = [];
-      for (const one of ['One', 'Two', 'Three']) tpns.push(await onboard(`Pier ${one} ${run}`, name));
+      for (const one of ['One', 'Two', 'Three'])
+        tpns.push(await onboard(`Pier ${one} ${run}`, name));
       const { code } = await ask('POST', `tpns/${tpns[0]}/pairing-code`, {});
       await ask('POST', `sandbox/devices/${code}/pair`, {});
       await ask('POST', `sandbox/devices/${code}/download`, {});

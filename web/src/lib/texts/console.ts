@@ -4,7 +4,6 @@ interface Usage {
   keys: number;
   people: number;
   merchants: number;
-  stores: number;
   devices: number;
   webhooks: number;
   merchantPeople: number;
@@ -99,7 +98,7 @@ export const console = {
     started: (version: number, tpns: number) =>
       `Version ${version} is on its way to ${some(tpns, 'terminal', 'terminals')}`,
     one: 'Roll-out',
-    named: (version: number, when: string) => `Version ${version}, ${when}`,
+    named: (version: number, when: string) => `version ${version}, ${when}`,
     progress: (of: { pending: number; downloaded: number; stopped: number; replaced: number }) =>
       [
         `${of.downloaded.toLocaleString('en')} downloaded`,
@@ -218,14 +217,35 @@ export const console = {
     notNotified: 'The ISO has no e-mail address, so nobody is notified.',
     /** What a suspension stops, and what goes on. */
     effects: (usage: Usage) =>
-      [
-        `${some(usage.keys, 'API key is', 'API keys are')} rejected.`,
-        `${some(usage.people, 'person loses', 'people lose')} access to the ISO’s pages.`,
-        `${some(usage.merchants, 'merchant', 'merchants')} with ${some(usage.stores, 'store', 'stores')} cannot be changed, and no others onboarded.`,
-        `${some(usage.devices, 'device gets', 'devices get')} no parameters and no payments.`,
-        `${some(usage.webhooks, 'webhook is', 'webhooks are')} still sent events, such as this one.`,
-        `${some(usage.merchantPeople, 'user of its merchants and stores still sees', 'users of its merchants and stores still see')} their sales.`,
-      ] as string[],
+      (
+        [
+          [usage.keys, 'API key is rejected.', 'API keys are rejected.'],
+          [usage.people, 'person loses access to its pages.', 'people lose access to its pages.'],
+          [
+            usage.merchants,
+            'merchant cannot be changed, and no others can be onboarded.',
+            'merchants cannot be changed, and no others can be onboarded.',
+          ],
+          [
+            usage.devices,
+            'device gets no parameters and no payments.',
+            'devices get no parameters and no payments.',
+          ],
+          [
+            usage.webhooks,
+            'webhook is still sent events, such as this one.',
+            'webhooks are still sent events, such as this one.',
+          ],
+          [
+            usage.merchantPeople,
+            'user of its merchants and stores still sees their sales.',
+            'users of its merchants and stores still see their sales.',
+          ],
+        ] as [number, string, string][]
+      )
+        // What it has none of, nothing can be said about; merchants are what an ISO is for.
+        .filter(([number], index) => number > 0 || index === 2)
+        .map(([number, one, many]) => some(number, one, many)),
     missing: 'ISO not found',
     pages: 'Pages of this ISO',
     contactName: 'Name',
