@@ -131,8 +131,8 @@ pub(crate) fn decided(
         Decision::Reject => ("Your registration was declined", "Your registration was declined."),
         Decision::Suspend => (
             "Your account was suspended",
-            "Your account was suspended. Its API keys, users and devices have no access until it is \
-             resumed.",
+            "Your account was suspended. Its API keys, users and devices have no access until it \
+             is resumed.",
         ),
         Decision::Resume => {
             ("Your account was resumed", "Your account was resumed. Everything works again.")

@@ -1,5 +1,5 @@
-//! `/v1/isos/{isoId}/usage`: how much an ISO has, for itself and for whoever decides on it. It tells
-//! what a suspension stops before somebody suspends the ISO.
+//! `/v1/isos/{isoId}/usage`: how much an ISO has, for itself and for whoever decides on it. It
+//! tells what a suspension stops before somebody suspends the ISO.
 
 use std::time::Duration;
 

@@ -105,8 +105,8 @@ fn find(conn: &mut dyn Conn, iso_id: &IsoId, rollout_id: &str) -> Result<Rollout
 
 /// Give TPNs another version of the template that they use.
 ///
-/// All that use it, those of some stores, or some TPNs; those that have the version already are left
-/// out. Their devices get it with their next download.
+/// All that use it, those of some stores, or some TPNs; those that have the version already are
+/// left out. Their devices get it with their next download.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RolloutStart {
