@@ -2,7 +2,7 @@
 // see something there.
 import type { Route } from './lib/router.svelte';
 import { REPORTS } from './lib/analytics/reports';
-import type { Me } from './lib/session.svelte';
+import { allows, type Me } from './lib/session.svelte';
 import { texts } from './lib/texts';
 
 export const ROUTES: readonly Route[] = [
@@ -28,6 +28,10 @@ export const ROUTES: readonly Route[] = [
   { path: '/console/templates/:name', load: () => import('./pages/console/Template.svelte') },
   { path: '/console/webhooks', load: () => import('./pages/console/Webhooks.svelte') },
   { path: '/console/webhooks/:id', load: () => import('./pages/console/Webhook.svelte') },
+  {
+    path: '/console/webhooks/:id/deliveries/:delivery',
+    load: () => import('./pages/console/Delivery.svelte'),
+  },
   { path: '/console/events', load: () => import('./pages/console/Events.svelte') },
   { path: '/console/audit', load: () => import('./pages/console/AuditLog.svelte') },
   { path: '/console/people', load: () => import('./pages/console/People.svelte') },
@@ -89,10 +93,6 @@ const may =
   (capability: string) =>
   (user: Me['user']): boolean =>
     user.capabilities.includes(capability);
-
-/** Whether the onboarding interface allows somebody what the scope says; `*` is everything. */
-export const allows = (user: Me['user'], scope = ''): boolean =>
-  user.scopes.includes('*') || user.scopes.includes(scope);
 
 /** People of an ISO, and those who administer all of them. */
 const isOfIso = (user: Me['user']): boolean => user.scopes.length > 0;

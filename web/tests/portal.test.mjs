@@ -32,6 +32,7 @@ await import('./walks/merchants.mjs');
 await import('./walks/console.mjs');
 await import('./walks/isos.mjs');
 await import('./walks/rollouts.mjs');
+await import('./walks/webhooks.mjs');
 await import('./walks/account.mjs');
 await import('./walks/users.mjs');
 await import('./walks/people.mjs');

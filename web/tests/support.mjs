@@ -317,6 +317,21 @@ export async function call(method, path, body) {
   return answer.json();
 }
 
+/** A request of the onboarding interface, with the key of the demo. */
+export async function onboarding(method, path, body) {
+  const headers = { authorization: `Api-Key ${world.server.api_key}` };
+  const answer = await fetch(`${world.server.url}/v1/${path}`, {
+    method,
+    headers: { ...headers, ...(body ? { 'content-type': 'application/json' } : {}) },
+    ...(body ? { body: JSON.stringify(body) } : {}),
+  });
+  assert.ok(
+    answer.ok,
+    `${method} ${path} was answered with ${answer.status}: ${await answer.clone().text()}`,
+  );
+  return answer.json();
+}
+
 /** What is wrong for people who use a keyboard or a screen reader, and whether something is wider than the screen. */
 export async function problemsOf(page) {
   await page.evaluate(axe);

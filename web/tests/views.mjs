@@ -2,7 +2,7 @@
 // with a variable that has no example here is a failure.
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
-import { call, open } from './support.mjs';
+import { call, onboarding, open } from './support.mjs';
 
 const source = (name) => readFile(new URL(`../src/${name}`, import.meta.url), 'utf8');
 const found = (text, pattern) => [...text.matchAll(pattern)].map((match) => match[1]);
@@ -48,6 +48,11 @@ const EXAMPLES = {
       await page.locator('main tbody a').first().waitFor();
     }
     return first('/console/webhooks')(page);
+  },
+  '/console/webhooks/:id/deliveries/:delivery': async () => {
+    const [{ webhookId }] = (await onboarding('GET', 'webhooks')).data;
+    const { deliveryId } = await onboarding('POST', `webhooks/${webhookId}/test`, {});
+    return [`/console/webhooks/${webhookId}/deliveries/${deliveryId}`];
   },
   '/store/orders/:id': first('/store/orders'),
   '/store/customers/:id': first('/store/customers'),

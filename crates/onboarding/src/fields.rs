@@ -9,7 +9,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 use types::{FULL_ACCESS, Scope, Secret, Timestamp};
 
-use crate::device_models;
+use crate::{device_models, event_kinds};
 
 macro_rules! text_field {
     (
@@ -126,8 +126,6 @@ plain_fields! {
     Line: text "line", 1..=200;
     /// An absolute http or https address without credentials; https in production.
     WebhookUrl: text "webhook-url", 10..=2048;
-    /// A kind of events, such as `merchant.created`, or a group of them, such as `merchant.*`.
-    EventPattern: text "event-pattern", 1..=64;
     /// An address or a network, such as `203.0.113.7` or `203.0.113.0/24`.
     IpRange: text "address-range", 2..=49;
     /// Name of a header field.
@@ -289,6 +287,10 @@ listed_fields! {
     PersonRole, ["iso_admin", "iso_staff", "merchant", "store"];
     /// What somebody of an ISO is.
     IsoRole, ["iso_admin", "iso_staff"];
+    /// A kind of events, a group of them such as `merchant.*`, or all with `*`.
+    EventPattern, event_kinds::choices();
+    /// An optional field of a webhook.
+    WebhookOptional, ["description", "headers"];
     /// Whether events are sent.
     WebhookStatus, ["enabled", "disabled"];
     /// What became of a delivery.

@@ -6,7 +6,6 @@ use types::{AddressRange, Timestamp, reference};
 use url::Url;
 
 use crate::device_models;
-use crate::event_kinds::{self, Kinds};
 use crate::{Code, text};
 
 pub(crate) const FORMATS: Formats = Formats(&[
@@ -33,12 +32,6 @@ pub(crate) const FORMATS: Formats = Formats(&[
         expected: "an absolute http or https address without credentials",
         pattern: None,
         parse: |value| allowed(is_webhook_url(value)),
-    },
-    Format {
-        name: "event-pattern",
-        expected: "a kind of events such as merchant.created or merchant.*",
-        pattern: None,
-        parse: event_pattern,
     },
     Format {
         name: "address-range",
@@ -166,17 +159,6 @@ fn is_webhook_url(value: &str) -> bool {
 
 fn allowed(is_allowed: bool) -> Parsed {
     if is_allowed { Parsed::Fine } else { Parsed::Refused }
-}
-
-fn event_pattern(value: &str) -> Parsed {
-    if Kinds::parse([value]).is_none() {
-        return Parsed::Refused;
-    }
-    let allowed = event_kinds::choices();
-    if allowed.iter().any(|choice| choice == value) {
-        return Parsed::Fine;
-    }
-    Parsed::IssueKind(IssueKind::Value { allowed })
 }
 
 fn zip(value: &str) -> Parsed {

@@ -22,6 +22,10 @@ export type Me = Omit<Described, 'site'> & {
   };
 };
 
+/** Whether the onboarding interface allows somebody what the scope says; `*` is everything. */
+export const allows = (user: Me['user'], scope = ''): boolean =>
+  user.scopes.includes('*') || user.scopes.includes(scope);
+
 class Session {
   me = $state<Me>();
   isKnown = $state(false);
@@ -45,6 +49,11 @@ class Session {
 
   may(capability: string): boolean {
     return this.me?.user.capabilities.includes(capability) ?? false;
+  }
+
+  /** Whether the user may do what the scope of the onboarding interface says. */
+  allows(scope: string): boolean {
+    return this.me !== undefined && allows(this.me.user, scope);
   }
 }
 

@@ -1,4 +1,4 @@
-// The console of an ISO: keys, templates, webhooks, events, the audit log.
+// The console of an ISO: keys, templates, events, the audit log.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { becomes, isFitForEverybody, open, settled, walk, world } from '../support.mjs';
@@ -109,38 +109,6 @@ describe('the console', () => {
       await page.getByText('Changes since').waitFor();
       await page.locator('.diff li', { hasText: 'taxEnabled' }).waitFor();
       await isFitForEverybody(page, 'a template with versions');
-    }));
-
-  test('a webhook is made with a secret, tried, and its deliveries are sent again', () =>
-    walk(async (page) => {
-      const catcher = await fetch(`${world.server.url}/v1/sandbox/webhooks`, {
-        headers: { authorization: `Api-Key ${world.server.api_key}` },
-      });
-      // A run may follow another one.
-      const url = `${(await catcher.json()).url}?run=${Date.now().toString(36)}`;
-      await open(page, '/console/webhooks');
-      await page.getByRole('button', { name: 'New webhook' }).click();
-      await page.getByLabel('URL').fill(url);
-      await page.getByLabel(/^Events/).fill('template.*');
-      await page.getByRole('dialog').getByRole('button', { name: 'New webhook' }).click();
-      await page.getByText(/^whsec_/).waitFor();
-      await isFitForEverybody(page, 'a new webhook');
-      await page.getByRole('link', { name: url }).click();
-      await page.getByRole('button', { name: 'Send test event' }).click();
-      const row = page.locator('main tbody tr').first();
-      await row.getByText('delivered').waitFor();
-      assert.match(await row.textContent(), /200/);
-      await row.getByRole('button', { name: 'Resend' }).click();
-      await page.waitForFunction(
-        () =>
-          document.querySelectorAll('main tbody tr').length === 2 ||
-          /delivered2/.test(document.querySelector('main tbody tr')?.textContent ?? ''),
-      );
-      await isFitForEverybody(page, 'a webhook');
-      await page.getByRole('button', { name: 'Delete' }).click();
-      await page.getByText('Events are no longer sent to this URL').waitFor();
-      await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
-      await page.waitForURL(/console\/webhooks$/);
     }));
 
   test('the chain of the audit log is verified', () =>

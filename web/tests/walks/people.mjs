@@ -1,7 +1,7 @@
 // People of an ISO, a merchant and a store: invited by e-mail, shown what they may see, removed.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { isFitForEverybody, open, settled, signIn, walk, world } from '../support.mjs';
+import { isFitForEverybody, onboarding, open, settled, signIn, walk, world } from '../support.mjs';
 
 const PASSWORD = 'a walk on the pier 2026';
 
@@ -62,6 +62,33 @@ async function seesAll(page, wrong, expected, missing) {
   }
 }
 
+/** Staff read templates, webhooks and deliveries; nothing offers them what they may not do. */
+async function offersStaffNothing(page) {
+  const { url } = await onboarding('GET', 'sandbox/webhooks?limit=1');
+  const { webhookId } = await onboarding('POST', 'webhooks', { url });
+  const { deliveryId } = await onboarding('POST', `webhooks/${webhookId}/test`, {});
+  const webhook = `/console/webhooks/${webhookId}`;
+  const { data } = await onboarding('GET', 'templates?limit=1');
+  for (const path of [
+    '/console/webhooks',
+    webhook,
+    `${webhook}/deliveries/${deliveryId}`,
+    '/console/templates',
+    `/console/templates/${data[0].name}`,
+  ]) {
+    await open(page, path);
+    const offered = await page.locator('main .button').allTextContents();
+    const forbidden = /New|Edit|Send|Rotate|Disable|Delete|Recover|Resend|Retire|Save as/;
+    assert.deepEqual(
+      offered.filter((text) => forbidden.test(text)),
+      [],
+      path,
+    );
+  }
+  await page.getByRole('heading', { name: data[0].name }).waitFor();
+  await onboarding('DELETE', `webhooks/${webhookId}`, {});
+}
+
 describe('people', () => {
   const mark = () => Date.now().toString(36);
 
@@ -73,6 +100,8 @@ describe('people', () => {
         await accept(context, email, async (theirs, wrong) => {
           const missing = ['/console/keys', '/console/audit', '/console/people', '/users'];
           await seesAll(theirs, wrong, ['/merchants', '/console/templates'], missing);
+          await offersStaffNothing(theirs);
+          assert.deepEqual(wrong, []);
           // The link works once.
           await open(theirs, await link(email));
           await theirs.getByLabel(/^Password/).fill(PASSWORD);

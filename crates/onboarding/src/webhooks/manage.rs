@@ -15,7 +15,9 @@ use vault::DataKey;
 use super::{MASKED, SealedHeader, WEBHOOKS_MAX};
 use crate::audit::{self, Entry};
 use crate::codes::refusal;
-use crate::fields::{EventPattern, HeaderName, HeaderText, Line, WebhookStatus, WebhookUrl};
+use crate::fields::{
+    EventPattern, HeaderName, HeaderText, Line, WebhookOptional, WebhookStatus, WebhookUrl,
+};
 use crate::id_source::random_text;
 use crate::perform::{Outcome, perform, perform_once_shown};
 use crate::rows::webhook_endpoint::{self, EndpointStatus, WebhookEndpointRow};
@@ -296,6 +298,10 @@ pub struct WebhookUpdate {
     #[schemars(length(max = 10))]
     headers: Option<Vec<HeaderChoice>>,
     status: Option<WebhookStatus>,
+    /// Optional fields to empty.
+    #[serde(default)]
+    #[schemars(length(max = 20))]
+    clear: Vec<WebhookOptional>,
     /// The version that the change is based on. Absent: whichever there is.
     #[schemars(range(min = 1))]
     expected_version: Option<i64>,
@@ -337,6 +343,10 @@ impl WebhookUpdate {
         Err(refusal("expectedVersion", Code::ConflictingField, message))
     }
 
+    fn clears(&self, name: &str) -> bool {
+        self.clear.iter().any(|cleared| cleared.as_str() == name)
+    }
+
     fn applied(
         &self,
         before: &WebhookEndpointRow,
@@ -349,16 +359,17 @@ impl WebhookUpdate {
             // An address may hold a token of its owner.
             entry = entry.changed_unseen("url");
         }
-        if let Some(description) = &self.description {
-            description.as_str().clone_into(&mut after.description);
+        if self.description.is_some() || self.clears("description") {
+            let description = self.description.as_ref().map_or("", Line::as_str);
+            description.clone_into(&mut after.description);
             entry = entry.changed_unseen("description");
         }
         if let Some(events) = &self.events {
             after.events = patterns_json(events);
             entry = entry.changed("events", &*before.events, &*after.events);
         }
-        if let Some(headers) = &self.headers {
-            let headers = sealed_headers(headers);
+        if self.headers.is_some() || self.clears("headers") {
+            let headers = sealed_headers(self.headers.as_deref().unwrap_or_default());
             after.headers_sealed = super::seal_headers(data_key, &before.webhook_id, &headers)?;
             entry = entry.changed_unseen("headers");
         }
