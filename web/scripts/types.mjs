@@ -31,6 +31,7 @@ const ONBOARDING = {
   CaughtPage: ['/v1/sandbox/webhooks'],
   OutboxEvent: ['/v1/events', 'data'],
   AuditEntry: ['/v1/audit', 'data'],
+  Activity: ['/v1/merchants/{merchantId}/audit', 'data'],
   AuditVerdict: ['/v1/audit/verify'],
 };
 

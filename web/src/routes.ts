@@ -20,6 +20,7 @@ export const ROUTES: readonly Route[] = [
     path: '/merchants/:merchant/stores/:store/new-terminal',
     load: () => import('./pages/merchants/Onboard.svelte'),
   },
+  { path: '/merchants/:id/history', load: () => import('./pages/merchants/History.svelte') },
   { path: '/merchants/:id', load: () => import('./pages/merchants/Merchant.svelte') },
   { path: '/console/isos', load: () => import('./pages/console/Isos.svelte') },
   { path: '/console/isos/:id', load: () => import('./pages/console/Iso.svelte') },

@@ -29,6 +29,7 @@ await import('./walks/shop.mjs');
 await import('./walks/media.mjs');
 await import('./walks/packages.mjs');
 await import('./walks/merchants.mjs');
+await import('./walks/history.mjs');
 await import('./walks/console.mjs');
 await import('./walks/isos.mjs');
 await import('./walks/rollouts.mjs');

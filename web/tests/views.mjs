@@ -23,6 +23,7 @@ const EXAMPLES = {
       (id) => `/analytics/${id}`,
     ),
   '/merchants/:id': first('/merchants'),
+  '/merchants/:id/history': async (page) => [`${(await first('/merchants')(page))[0]}/history`],
   '/merchants/:merchant/new-store': async (page) => [
     `${(await first('/merchants')(page))[0]}/new-store`,
   ],

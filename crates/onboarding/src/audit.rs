@@ -6,16 +6,20 @@
 //! that `Platform::audit_verify` finds entries that were changed, taken out, moved or cut off.
 //! Entries name fields and harmless values; **personal data and secrets never get here**.
 
+mod actions;
 pub(crate) mod chain;
 mod endpoints;
 pub(crate) mod entry;
 mod requests;
 mod retention;
+mod shown;
 
 pub use chain::{ChainBreak, VERIFY_MAX, Verified};
-pub use endpoints::{AuditList, AuditVerified, AuditVerify, AuditView, ChainBreakView};
+pub use endpoints::{AuditList, AuditVerified, AuditVerify, ChainBreakView};
 pub use entry::{DONE, Entry, REFUSED, append};
 pub use requests::RequestGet;
 pub use retention::{ONLINE_FOR, Sink};
+pub use shown::{AuditShown, AuditView};
+pub(crate) use shown::{searched, shown};
 
 pub use crate::request_log::redacted;

@@ -224,8 +224,25 @@ pub(crate) fn load_as_of<R: Record>(
     let newest: R = load(conn, iso_id, id)?;
     let Some(at) = at.filter(|at| *at < newest.updated()) else { return Ok(newest) };
     let record = history::as_of(conn, iso_id, R::MACHINE.object, id, at)?;
-    let record = record.ok_or_else(object_not_found)?;
-    serde_json::from_str(&record)
+    read_version(&record.ok_or_else(object_not_found)?)
+}
+
+/// The object as it was in a version; none if that is not kept.
+pub(crate) fn load_version<R: Record>(
+    conn: &mut dyn Conn,
+    iso_id: &IsoId,
+    id: &str,
+    version: i64,
+) -> Result<Option<R>> {
+    if let Some(newest) = R::load(conn, iso_id, id)?.filter(|row| row.version() == version) {
+        return Ok(Some(newest));
+    }
+    let record = history::version(conn, iso_id, (R::MACHINE.object, id), version)?;
+    record.map(|record| read_version(&record)).transpose()
+}
+
+fn read_version<R: Record>(record: &str) -> Result<R> {
+    serde_json::from_str(record)
         .map_err(|error| Error::internal("cannot read an earlier version").because(error))
 }
 

@@ -9,6 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::activity::MerchantAudit;
 use crate::audit::{AuditList, AuditVerify, RequestGet};
 use crate::bulk::{BulkCancel, BulkCreate, BulkGet, BulkList, BulkResults};
 use crate::codes::CodeView;
@@ -71,6 +72,7 @@ static ENTRIES: &[Entry<Cx>] = entries![
     MerchantClose,
     MerchantRequirements,
     MerchantDuplicates,
+    MerchantAudit,
     StoreList,
     StoreGet,
     StorePatch,

@@ -13,6 +13,7 @@
 //! Start with [`onboard::OnboardMerchant`].
 
 mod ability;
+pub mod activity;
 pub mod audit;
 pub mod auth;
 pub mod bulk;

@@ -13,6 +13,8 @@ export interface Column<T> {
   raw?: (item: T) => string;
   /** A page of the portal. */
   link?: (item: T) => string | undefined;
+  /** What is shown instead of the text, a line each. */
+  lines?: (item: T) => string[];
   /** A second line, in small letters. */
   hint?: (item: T) => string;
   /** Whether the text is a status, which has a colour. */

@@ -116,6 +116,12 @@ describe('the console', () => {
       await open(page, '/console/audit');
       await page.getByRole('button', { name: 'Verify log' }).click();
       await page.getByText(/Intact: \d+ entries/).waitFor();
+      await page.getByLabel('Search people, actions, IDs and fields').fill('template created');
+      await page.waitForURL(/search=template/);
+      await settled(page);
+      const found = await page.locator('main tbody tr').allTextContents();
+      assert.ok(found.length > 0 && found.every((row) => row.includes('Template created')));
+      await isFitForEverybody(page, 'the audit log');
       await open(page, '/console/events?types=merchant.*');
       await page.getByText('merchant.created').first().waitFor();
     }));

@@ -127,7 +127,7 @@ describe('merchants', () => {
       await page.getByText('Too many disputes').first().waitFor();
       await settled(page);
       await page
-        .getByRole('row', { name: /merchant.onboard/ })
+        .getByRole('row', { name: /Merchant onboarded/ })
         .getByRole('button', { name: 'View this version' })
         .click();
       await page.waitForURL(/asOf=/);
@@ -168,7 +168,7 @@ describe('merchants', () => {
         await dialog.getByLabel('ZIP code').fill('10001');
         await dialog.getByRole('button', { name: 'Save' }).click();
         await dialog.waitFor({ state: 'detached' });
-        await page.getByText('ada@pier.example').waitFor();
+        await page.getByText('ada@pier.example').first().waitFor();
         await page.getByText('New York, NY 10001').waitFor();
         await settled(page);
         await page.getByRole('button', { name: 'Pairing code' }).click();

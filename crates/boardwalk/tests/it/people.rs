@@ -82,6 +82,7 @@ fn people_are_invited(site: Site) {
     assert_eq!(accepted.status, 200, "{}", accepted.text());
     assert_eq!(accept(&running, &second, PASSWORD).status, 400, "a link works once");
     check_staff(&running, &ada, &eve);
+    check_names_in_the_audit_log(&ada);
 
     // Who has an account elsewhere gets no link, and the one who invites learns nothing of that.
     let known =
@@ -124,6 +125,15 @@ fn check_refusals(ada: &Browser<'_>, eve: &Browser<'_>, ids: &Ids) {
         assert_eq!(answer.status, 400, "{wrong}: {}", answer.text());
     }
     assert_eq!(ada.done("GET", "/v1/invitations", None)["data"], json!([]));
+}
+
+/// Whoever reads the log sees names and words, and finds entries by them.
+fn check_names_in_the_audit_log(ada: &Browser<'_>) {
+    let log = ada.done("GET", "/v1/audit?search=ada&limit=100", None);
+    let entries = log["data"].as_array().unwrap();
+    let resent = entries.iter().find(|entry| entry["action"] == "invitation.resend").unwrap();
+    let read = (&resent["actorName"], &resent["summary"]);
+    assert_eq!(read, (&json!("ada"), &json!("Invitation resent")));
 }
 
 /// Staff invite nobody and see nobody; others change nobody here; nobody changes themselves.

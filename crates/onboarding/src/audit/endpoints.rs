@@ -4,13 +4,13 @@ use contract::{Answer, Endpoint, Failure, Route};
 use data_encoding::HEXLOWER;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 use types::Scope;
 
+use super::shown::{AuditShown, searched, shown};
 use crate::Cx;
-use crate::fields::{Moment, Word};
+use crate::fields::{Line, Moment, Word};
 use crate::paging::{self, Page};
-use crate::rows::audit::{self, AuditFilter, Link};
+use crate::rows::audit::{self, AuditFilter};
 
 /// List the audit log, the newest entry first.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -39,95 +39,41 @@ pub struct AuditList {
     from: Option<Moment>,
     /// Before this moment.
     until: Option<Moment>,
-}
-
-/// An entry of the audit log.
-#[derive(Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct AuditView {
-    /// Number of the entry; an ISO's numbers have no gaps.
-    sequence: i64,
-    /// When it was done.
-    time: String,
-    /// Who did it.
-    actor: String,
-    /// From which address.
-    ip: Option<String>,
-    /// In which request.
-    request_id: Option<String>,
-    /// What was done.
-    action: String,
-    /// To what kind of object.
-    object: String,
-    /// To which one.
-    object_id: String,
-    /// Other objects that the same change made or touched.
-    related: Vec<String>,
-    /// Version of the object before.
-    version_before: Option<i64>,
-    /// Version of the object after.
-    version_after: Option<i64>,
-    /// Fields that changed, with values where these may be read.
-    changes: Value,
-    /// `done` or `refused`.
-    result: String,
-    /// Why.
-    reason: Option<String>,
-    /// Hash of the entry before, as hexadecimal digits; empty for the first.
-    previous_hash: String,
-    /// Hash of this entry and the one before.
-    hash: String,
-}
-
-impl From<Link> for AuditView {
-    fn from(link: Link) -> Self {
-        let Link { seq, record, prev_hash, hash } = link;
-        Self {
-            sequence: seq,
-            time: record.at.to_string(),
-            actor: record.actor,
-            ip: record.address,
-            request_id: record.request_id,
-            action: record.action,
-            object: record.object,
-            object_id: record.object_id,
-            related: record.related,
-            version_before: record.version_before,
-            version_after: record.version_after,
-            changes: serde_json::from_str(&record.changes).unwrap_or_default(),
-            result: record.result,
-            reason: Some(record.reason).filter(|reason| !reason.is_empty()),
-            previous_hash: HEXLOWER.encode(&prev_hash),
-            hash: HEXLOWER.encode(&hash),
-        }
-    }
+    /// A part of who did it, of what was done in words, of the object's id or of a changed field.
+    search: Option<Line>,
 }
 
 impl Endpoint<Cx> for AuditList {
     const ROUTE: Route = Route::get("/v1/audit").scope(Scope::AuditRead);
-    type Reply = Page<AuditView>;
+    type Reply = Page<AuditShown>;
 
     async fn handle(self, cx: &Cx) -> Result<Answer<Self::Reply>, Failure> {
         // What the caller did a moment ago is to be seen.
         cx.platform.audit_chain().await?;
         let word = |word: Option<Word>| word.map(Word::into_string);
         let limit = self.limit;
+        let iso_id = cx.caller()?.iso_id().clone();
+        let search = self.search;
         let filter = AuditFilter {
-            iso_id: Some(cx.caller()?.iso_id().clone()),
+            iso_id: Some(iso_id.clone()),
             before_seq: self.cursor,
             actor: word(self.actor),
             action: word(self.action),
             object: word(self.object),
             object_id: word(self.object_id),
+            merchant_id: None,
             request_id: word(self.request_id),
             result: word(self.result),
             from: self.from.as_ref().and_then(Moment::time),
             until: self.until.as_ref().and_then(Moment::time),
+            search: None,
         };
-        let rows = cx.platform.store.read(move |conn| audit::list(conn, &filter, limit + 1));
-        let rows = rows.await?;
-        let found = rows.into_iter().map(|link| (link.seq.to_string(), AuditView::from(link)));
-        Ok(Answer::new(Page::of(found.collect(), limit)))
+        let found = cx.platform.store.read(move |conn| {
+            let search = searched(conn, &iso_id, search.as_ref())?;
+            let found = audit::list(conn, &AuditFilter { search, ..filter.clone() }, limit + 1)?;
+            shown(conn, found)
+        });
+        Ok(Answer::new(Page::of(found.await?, limit)))
     }
 }
 

@@ -6,6 +6,7 @@ use db::Conn;
 use serde_json::{Map, Value, json};
 use types::{Error, IsoId, Result, Timestamp};
 
+use super::actions;
 use crate::caller::Origin;
 use crate::cx::Cx;
 use crate::rows::audit::Record;
@@ -155,6 +156,8 @@ impl Cx {
 
 /// Appends an entry. Call it in the transaction of the change.
 pub fn append(conn: &mut dyn Conn, entry: &Entry) -> Result<()> {
+    let action = entry.record.action.as_str();
+    debug_assert_ne!(actions::words(action), action, "an action has words in `actions`");
     let changes = Value::Object(entry.changes.clone()).to_string();
     crate::rows::audit::append(conn, &Record { changes, ..entry.record.clone() })
 }

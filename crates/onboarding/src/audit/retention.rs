@@ -10,8 +10,8 @@ use serde_json::json;
 use types::{Environment, Error, IsoId, Result, Timestamp};
 
 use super::chain::seal_start;
-use super::endpoints::AuditView;
 use super::entry::{Entry, append};
+use super::shown::AuditView;
 use crate::Platform;
 use crate::event_kinds;
 use crate::rows::audit;

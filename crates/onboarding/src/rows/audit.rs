@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use db::filter::{Clause, Direction, Filter};
 use db::{Conn, Record as _, Row, Val, counter, statements};
 use serde_json::json;
-use types::{IsoId, Result, Timestamp};
+use types::{IsoId, MerchantId, Result, Timestamp};
 
 /// Something that somebody did, or was refused to do.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -70,10 +70,23 @@ pub struct AuditFilter {
     pub action: Option<String>,
     pub object: Option<String>,
     pub object_id: Option<String>,
+    /// Of a merchant, its stores and its TPNs.
+    pub merchant_id: Option<MerchantId>,
     pub request_id: Option<String>,
     pub result: Option<String>,
     pub from: Option<Timestamp>,
     pub until: Option<Timestamp>,
+    pub search: Option<Search>,
+}
+
+/// What people look for in the log.
+#[derive(Clone, Debug, Default)]
+pub struct Search {
+    /// In small letters, anywhere in the action, the object's id or what changed.
+    pub text: String,
+    /// Actions and actors that people call so.
+    pub actions: Vec<String>,
+    pub actors: Vec<String>,
 }
 
 /// One who links at a time.
@@ -188,7 +201,10 @@ pub fn after(
 /// The first `limit` entries that match, the newest first.
 pub fn list(conn: &mut dyn Conn, wanted: &AuditFilter, limit: i64) -> Result<Vec<Link>> {
     let iso_id = chain_name(wanted.iso_id.as_ref()).to_owned();
-    let mut filter = Filter::new("iso_id = ?", iso_id);
+    let mut filter = match &wanted.merchant_id {
+        None => Filter::new("iso_id = ?", iso_id),
+        Some(merchant_id) => of_merchant(iso_id, merchant_id),
+    };
     filter.and(Clause::fixed("seq IS NOT NULL"));
     filter.and_value("seq < ?", wanted.before_seq);
     filter.and_value("actor = ?", wanted.actor.clone());
@@ -205,9 +221,43 @@ pub fn list(conn: &mut dyn Conn, wanted: &AuditFilter, limit: i64) -> Result<Vec
     filter.and_value("result = ?", wanted.result.clone());
     filter.and_value("at_us >= ?", wanted.from);
     filter.and_value("at_us < ?", wanted.until);
+    if let Some(search) = &wanted.search {
+        and_search(&mut filter, search)?;
+    }
     let columns = concat!(record_columns!(), ", seq, prev_hash, hash");
     let order = vec![(Clause::fixed("seq"), Direction::Descending)];
     filter.first(conn, (columns, "audit"), order, limit, read_link)
+}
+
+/// Entries on a merchant, its stores and its TPNs, found by the index of objects: an expression
+/// keeps the engines from reading all of the ISO's entries in the order of the list instead.
+fn of_merchant(iso_id: String, merchant_id: &MerchantId) -> Filter {
+    let mut filter = Filter::new("iso_id || '' = ?", iso_id);
+    // The ISO is the first parameter.
+    let objects = "object_id IN (
+        SELECT CAST(? AS TEXT)
+        UNION ALL SELECT store_id FROM stores WHERE merchant_id = ? AND iso_id = $1
+        UNION ALL SELECT tpn FROM tpns WHERE merchant_id = ? AND iso_id = $1)";
+    let objects = filter.clause(objects, merchant_id.as_str().to_owned());
+    filter.and(objects);
+    filter
+}
+
+fn and_search(filter: &mut Filter, search: &Search) -> Result<()> {
+    // The engines disagree about case in LIKE; ids, actions and names of fields are ASCII.
+    let text = search.text.clone();
+    let contained = "(REPLACE(LOWER(action), ?, '') <> LOWER(action)
+        OR REPLACE(LOWER(object_id), ?, '') <> LOWER(object_id)
+        OR REPLACE(LOWER(changes), ?, '') <> LOWER(changes))";
+    let mut clauses = vec![filter.clause(contained, text)];
+    if !search.actions.is_empty() {
+        clauses.push(filter.list("action IN (?)", &search.actions)?);
+    }
+    if !search.actors.is_empty() {
+        clauses.push(filter.list("actor IN (?)", &search.actors)?);
+    }
+    filter.and(Clause::joined(clauses, " OR "));
+    Ok(())
 }
 
 /// What the entry's hash must be in this place: BLAKE3 of the hash before it and of a JSON list of

@@ -28,6 +28,9 @@ statements! {
         "SELECT record FROM object_versions
          WHERE iso_id = $1 AND object = $2 AND object_id = $3 AND from_us <= $4
          ORDER BY version DESC LIMIT 1";
+    VERSION_GET =
+        "SELECT record FROM object_versions
+         WHERE iso_id = $1 AND object = $2 AND object_id = $3 AND version = $4";
 }
 
 /// Keeps what an object was before the change under way.
@@ -56,4 +59,15 @@ pub fn as_of(
 ) -> Result<Option<String>> {
     let params = [iso_id.into(), object.into(), object_id.into(), at.into()];
     conn.row(&VERSION_AS_OF, &params, |row| row.get(0))
+}
+
+/// The past version of that number. **The newest version is not in here.**
+pub fn version(
+    conn: &mut dyn Conn,
+    iso_id: &IsoId,
+    (object, object_id): (&str, &str),
+    version: i64,
+) -> Result<Option<String>> {
+    let params = [iso_id.into(), object.into(), object_id.into(), version.into()];
+    conn.row(&VERSION_GET, &params, |row| row.get(0))
 }

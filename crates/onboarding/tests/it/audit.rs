@@ -131,7 +131,7 @@ fn chained(url: Option<&str>) -> (Arc<Platform>, IsoId, tempfile::TempDir) {
         for number in 2..=10 {
             for iso in [&mine, &theirs] {
                 let id = format!("object{number}");
-                let entry = Entry::by_system(Some(iso), now(), "test.do", "test", id);
+                let entry = Entry::by_system(Some(iso), now(), "sandbox.clock", "iso", id);
                 append(conn, &entry.changed("number", number - 1, number))?;
             }
         }
@@ -246,7 +246,7 @@ fn check_off_line(make_url: &dyn Fn() -> Option<String>) {
         let owner = iso_id.clone();
         let more = move |conn: &mut dyn db::Conn| {
             (0..2).try_for_each(|_| {
-                append(conn, &Entry::by_system(Some(&owner), later, "test.more", "test", "x"))
+                append(conn, &Entry::by_system(Some(&owner), later, "sandbox.clock", "iso", "x"))
             })
         };
         platform.store.write_blocking(more).unwrap();

@@ -11,6 +11,8 @@ mod bodies;
 mod support;
 
 #[cfg(test)]
+mod activity;
+#[cfg(test)]
 mod at_rest;
 #[cfg(test)]
 mod audit;
