@@ -123,6 +123,6 @@ describe('the console', () => {
       assert.ok(found.length > 0 && found.every((row) => row.includes('Template created')));
       await isFitForEverybody(page, 'the audit log');
       await open(page, '/console/events?types=merchant.*');
-      await page.getByText('merchant.created').first().waitFor();
+      await page.locator('main tbody').getByText('merchant.created').first().waitFor();
     }));
 });
