@@ -14,7 +14,7 @@ use clap::{Args as ClapArgs, CommandFactory as _, Parser, Subcommand, ValueEnum,
 use clap_complete::Shell;
 use commerce::demo::{ORDERS_DEFAULT, ORDERS_MAX, SEED_DEFAULT};
 use onboarding::keys::KeyLife;
-use types::{Environment, Timestamp};
+use types::{Environment, Period, Timestamp};
 
 pub(crate) use self::isos::{Audit, Decided, Iso, Key, Merchant, Reviewed, Template};
 
@@ -138,11 +138,10 @@ pub(crate) enum Command {
         /// Output file; must not exist
         file: PathBuf,
     },
+    /// List scheduled backups
+    Backups,
     /// Restore a backup to an empty environment, on either database engine
-    Restore {
-        /// Backup file
-        file: PathBuf,
-    },
+    Restore(Restore),
     /// Check the installation and suggest fixes
     Doctor {
         /// Read every row and index of the databases, which takes longer
@@ -162,6 +161,16 @@ pub(crate) enum Command {
         /// Existing folder
         folder: PathBuf,
     },
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct Restore {
+    /// Backup file, or s3://bucket/prefix/name
+    #[arg(required_unless_present = "latest")]
+    pub(crate) file: Option<PathBuf>,
+    /// Newest scheduled backup of the environment
+    #[arg(long, conflicts_with = "file")]
+    latest: bool,
 }
 
 #[derive(Debug, Subcommand)]
@@ -439,21 +448,7 @@ fn moment(text: &str) -> Result<Timestamp, String> {
 }
 
 fn duration(text: &str) -> Result<Duration, String> {
-    let wrong = || {
-        format!("`{text}` is not a duration; use a number followed by d, h, m or s, such as 30d")
-    };
-    let unit = text.chars().last().ok_or_else(wrong)?;
-    let seconds_per_unit = match unit {
-        'd' => 24 * 60 * 60,
-        'h' => 60 * 60,
-        'm' => 60,
-        's' => 1,
-        _ => return Err(wrong()),
-    };
-    let digits = text.strip_suffix(unit).filter(|digits| !digits.starts_with('+'));
-    let digits = digits.ok_or_else(wrong)?;
-    let number: u64 = digits.parse().map_err(|_| wrong())?;
-    number.checked_mul(seconds_per_unit).map(Duration::from_secs).ok_or_else(wrong)
+    text.parse().map(Period::duration)
 }
 
 #[cfg(test)]
@@ -469,8 +464,6 @@ mod tests {
     fn durations() {
         assert_eq!(duration("2h"), Ok(Duration::from_hours(2)));
         assert_eq!(key_life("never"), Ok(KeyLife::Forever));
-        for wrong in ["", "h", "3", "-1d", "1.5h", "99999999999999999999d", "3dd", "+1d", "1 d"] {
-            assert!(duration(wrong).is_err(), "{wrong:?}");
-        }
+        assert!(duration("soon").is_err());
     }
 }

@@ -72,7 +72,8 @@ pub(crate) fn run(args: Args, printer: &Printer) -> Result<()> {
         Command::Privacy(command) => privacy::privacy(&config, &common, command, printer),
         Command::Mail(command) => mail::mail(&config, &common, command, printer),
         Command::Backup { file } => backup::backup(&config, &common, &file, printer),
-        Command::Restore { file } => backup::restore(&config, &common, &file, printer),
+        Command::Backups => backup::list(&config, &common, printer),
+        Command::Restore(restore) => backup::restore(&config, &common, &restore, printer),
         Command::Doctor { full } => doctor::doctor(&config, &common, full, printer),
         Command::Config(ConfigCommand::Print { commented }) => {
             print_config(&config, commented, printer)

@@ -48,6 +48,8 @@ pub(crate) struct Config {
     pub(crate) analytics: analytics::Settings,
     /// Outgoing e-mail. Without a relay, none is sent.
     pub(crate) mail: server::mail::MailSettings,
+    /// Backups on a schedule.
+    pub(crate) backup: server::backups::BackupSettings,
     /// Sources of plugins, themes and marketplace products.
     pub(crate) admin: admin::Settings,
     /// Protection of both interfaces.
@@ -146,8 +148,10 @@ impl Config {
             variables.into_iter().filter(|(name, _)| name != DATA_VARIABLE).collect();
         let mut config = layered(&table, &path, &variables)?;
         config.server.uploads.get_or_insert_with(|| data.join(UPLOADS_FOLDER));
+        config.backup.work_folder.clone_from(&data);
         config.data = data;
         config.server.mail = config.mail.clone();
+        config.server.backup = config.backup.clone();
         config.server.admin = config.admin.clone();
         config.onboarding.card_data = config.security.card_data;
         config.site.card_data = config.security.card_data;

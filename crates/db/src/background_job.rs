@@ -134,6 +134,13 @@ statements! {
         " FROM background_jobs WHERE site_id = $1 AND kind = $2 AND job_key = $3
          ORDER BY job_id DESC LIMIT 1"
     );
+    JOB_LAST_DONE = concat!(
+        "SELECT ",
+        job_columns!(),
+        " FROM background_jobs
+         WHERE site_id = $1 AND kind = $2 AND state = 'done' AND finished_us IS NOT NULL
+         ORDER BY finished_us DESC LIMIT 1"
+    );
     JOB_NEXT_DUE =
         "SELECT MIN(due_us) FROM background_jobs
          WHERE site_id = $1 AND kind = $2 AND finished_us IS NULL";
@@ -218,6 +225,11 @@ pub fn get(conn: &mut dyn Conn, job_id: i64) -> Result<Option<JobRow>> {
 /// The newest job of the kind with this key.
 pub fn find(conn: &mut dyn Conn, kind: &str, key: &str) -> Result<Option<JobRow>> {
     conn.row(&JOB_FIND, &[SITE.into(), kind.into(), key.into()], JobRow::read)
+}
+
+/// The job of the kind that was done last.
+pub fn last_done(conn: &mut dyn Conn, kind: &str) -> Result<Option<JobRow>> {
+    conn.row(&JOB_LAST_DONE, &[SITE.into(), kind.into()], JobRow::read)
 }
 
 /// A page of the jobs of a kind, the newest first, and how many there are. No states means all.

@@ -13,6 +13,7 @@ use db::backlog::{Backlog, Waiting};
 use onboarding::Platform;
 use types::{Environment, Timestamp};
 
+use crate::backups::{BackupSettings, LastBackup};
 use crate::shared::{STORAGE_ANSWER_MAX, Shared};
 
 /// An environment, and the facts of its reports, if somebody keeps them.
@@ -78,16 +79,20 @@ async fn metrics(shared: Arc<Shared>, watched: Arc<Vec<Watched>>) -> impl IntoRe
             );
         }
     }
-    let mut backlogs = Vec::new();
+    let (mut backlogs, mut backups) = (Vec::new(), Vec::new());
     for (platform, _) in watched.iter() {
         let now = platform.clock.now();
-        let read = platform.store.read(move |conn| Backlog::read(conn, now));
+        let read = platform
+            .store
+            .read(move |conn| Ok((Backlog::read(conn, now)?, LastBackup::read(conn)?)));
         // Whoever looks at a storage that does not answer wants the other figures.
-        if let Ok(Ok(backlog)) = tokio::time::timeout(STORAGE_ANSWER_MAX, read).await {
+        if let Ok(Ok((backlog, backup))) = tokio::time::timeout(STORAGE_ANSWER_MAX, read).await {
             backlogs.push((platform.environment, now, backlog));
+            backups.push((platform.environment, backup));
         }
     }
     write_backlogs(&mut text, &backlogs);
+    write_backups(&mut text, &shared.settings.backup, &backups);
     text.push_str(end);
     let kind = "application/openmetrics-text; version=1.0.0; charset=utf-8";
     ([(CONTENT_TYPE, kind)], text)
@@ -127,6 +132,29 @@ fn write_waiting(
     text.push_str(&counts);
     write_head(text, &format!("{name}_waiting_seconds"), "Since the first of them is due");
     text.push_str(&waits);
+}
+
+/// When the last backup was taken, and how large it is; zero before the first. Nothing where there is
+/// no schedule, so that nobody waits for the next.
+fn write_backups(
+    text: &mut String,
+    settings: &BackupSettings,
+    backups: &[(Environment, Option<LastBackup>)],
+) {
+    let is_on = settings.place().is_some();
+    let mut write = |name: &str, about: &str, value: fn(&BackupSettings, &LastBackup) -> u64| {
+        write_head(text, name, about);
+        for (environment, last) in backups.iter().filter(|_| is_on) {
+            let none = LastBackup::default();
+            let value = value(settings, last.as_ref().unwrap_or(&none));
+            let _ = writeln!(text, "boardwalk_{name}{{environment=\"{environment}\"}} {value}");
+        }
+    };
+    let about = "When the last verified backup was taken";
+    write("backup_last_success_timestamp_seconds", about, |_, last| last.at_seconds());
+    write("backup_size_bytes", "Its size", |_, last| last.bytes);
+    let about = "How often backups are to be taken";
+    write("backup_period_seconds", about, |settings, _| settings.every.duration().as_secs());
 }
 
 fn write_head(text: &mut String, name: &str, about: &str) {

@@ -6,10 +6,12 @@
 //! bytes, the answer has the published shape.**
 //!
 //! [`serve`] runs a set of environments until it is told to stop, and then finishes what it
-//! accepted. [`housekeeping`], [`deliveries`], [`jobs`] and [`notes`] work in the background.
+//! accepted. [`housekeeping`], [`deliveries`], [`jobs`], [`notes`] and [`backups`] work in
+//! the background.
 
 mod admin;
 mod answer;
+pub mod backups;
 mod client_address;
 mod compression;
 mod deliveries;
@@ -204,6 +206,8 @@ fn keep(
     keepers.spawn(deliveries::run(parties, Arc::clone(shared), drained.clone()));
     keepers.spawn(jobs::run(Arc::clone(site), Arc::clone(shared), drained.clone()));
     keepers.spawn(notes::run(Arc::clone(site), Arc::clone(facts), drained.clone()));
+    let schedule = shared.settings.backup.clone();
+    keepers.spawn(backups::keep_schedule(Arc::clone(site), schedule, drained.clone()));
     keepers.spawn(housekeeping::run(Arc::clone(platform), drained.clone()));
     keepers.spawn(housekeeping::sweep_library(Arc::clone(site), drained.clone()));
     keepers.spawn(housekeeping::cancel_unpaid_orders(Arc::clone(site), drained.clone()));

@@ -10,6 +10,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use types::{AddressRange, Environment};
 
+use crate::backups::BackupSettings;
 use crate::mail::MailSettings;
 use crate::outbound::OutboundSettings;
 
@@ -37,6 +38,9 @@ pub struct Settings {
     /// How mail is sent. The configuration has a section of its own for it.
     #[serde(skip)]
     pub mail: MailSettings,
+    /// When backups are taken. The configuration has a section of its own for it.
+    #[serde(skip)]
+    pub backup: BackupSettings,
     /// Where plugins and themes come from. The configuration has a section of its own for it.
     #[serde(skip)]
     pub admin: admin::Settings,

@@ -12,7 +12,7 @@ use onboarding::Platform;
 use types::Result;
 
 use crate::settings::Settings;
-use crate::{mail, outbound};
+use crate::{backups, mail, outbound};
 
 /// What the reports of a site are made of.
 #[derive(Clone, Debug, Default)]
@@ -131,6 +131,8 @@ pub fn make_site(
     if let Some(mail) = mail::Mail::new(&settings.mail)? {
         site = site.with_job(Box::new(mail));
     }
+    let uploads = settings.uploads.clone().unwrap_or_default().join(platform.environment.name());
+    site = site.with_job(Box::new(backups::BackupJob::new(&settings.backup, uploads)?));
     site = site.with_job(Box::new(onboarding::bulk::BulkJob::new(Arc::clone(platform))));
     let catching = Arc::clone(platform);
     site = site.with_catcher(move |url| catching.catches(url));

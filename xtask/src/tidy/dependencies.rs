@@ -34,6 +34,7 @@ const OWNED_DEPENDENCIES: &[(&str, &[&str])] = &[
     ("tower", &["server", TESTKIT, XTASK]),
     ("tower-http", &["server", TESTKIT, XTASK]),
     ("lettre", &["server"]),
+    ("object_store", &["server"]),
     // The benchmark compares the product with the engine alone.
     ("rusqlite", &["db", XTASK]),
     ("postgres", &["db", XTASK]),

@@ -10,6 +10,7 @@ use db::integrity::{Depth, Report};
 use frame::media::FileStorage as _;
 use onboarding::Platform;
 use serde_json::json;
+use server::backups::{self, LastBackup};
 use site_rows::media;
 use site_rows::user::{self, UserFilter};
 use types::{Environment, Error, Result};
@@ -79,7 +80,9 @@ pub(crate) fn doctor(config: &Config, common: &Common, full: bool, out: &Printer
         in_production |= is_used && environment == Environment::Production;
         findings.push(finding);
         findings.extend(check_library(config, environment));
+        findings.extend(check_backups(config, environment));
     }
+    findings.extend(check_schedule(config));
     findings.push(check_mail(config));
     findings.push(check_site(config, in_production));
     findings.push(check_portal());
@@ -183,6 +186,46 @@ fn check_key(config: &Config) -> Finding {
         }
     };
     Finding::of("master key", outcome)
+}
+
+/// Whether the schedule keeps its promise. An environment that does not exist has no backups.
+fn check_backups(config: &Config, environment: Environment) -> Option<Finding> {
+    let what = format!("backups of {environment}");
+    let platform = environment::open_existing(config, environment).ok()?;
+    let last = platform.store.read_blocking(LastBackup::read);
+    let stored = match backups::list(&config.backup, environment) {
+        Ok(stored) => stored?,
+        Err(error) => return Some(Finding::new(what, State::Problem, error.report())),
+    };
+    let last = match last {
+        Ok(Some(last)) => last,
+        Ok(None) => {
+            let detail = "none was taken yet; start the server, and look for `a job failed` in \
+                          the log";
+            return Some(Finding::new(what, State::Warning, detail));
+        }
+        Err(error) => return Some(Finding::new(what, State::Problem, error.report())),
+    };
+    let (name, at, every) = (&last.name, last.at, config.backup.every);
+    // A newer one may have been taken meanwhile; names sort by time.
+    let (state, detail) = if !stored.iter().any(|stored| stored.name >= *name) {
+        (State::Problem, format!("the last one, {name}, is not in its place any more"))
+    } else if last.is_old(&config.backup, platform.clock.now()) {
+        let detail = format!(
+            "the last one is of {at}, although there should be one every {every}; look for `a job \
+             failed` in the log"
+        );
+        (State::Warning, detail)
+    } else {
+        (State::Fine, format!("{} kept; the last one is of {at}", stored.len()))
+    };
+    Some(Finding::new(what, state, detail))
+}
+
+/// Says that there is no schedule.
+fn check_schedule(config: &Config) -> Option<Finding> {
+    let detail = "off; set backup.to, or let another program run `boardwalk backup`";
+    config.backup.place().is_none().then(|| Finding::new("backups", State::Warning, detail))
 }
 
 fn check_mail(config: &Config) -> Finding {
