@@ -94,7 +94,7 @@ fn try_key(running: &Running, key: &str, client: Option<&str>) -> Response {
 
 #[test]
 fn those_who_try_keys_must_wait() {
-    let site = limited_site().set("server.trusted_proxies", "[\"127.0.0.1\"]");
+    let site = limited_site().set("server.trusted_proxies", "[\"127.0.0.0/8\"]");
     let key = site.key(&site.iso("Guarded"));
     let running = site.serve();
     let (thief, honest) = (Some("198.51.100.7"), Some("203.0.113.9"));
