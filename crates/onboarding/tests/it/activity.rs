@@ -48,7 +48,8 @@ fn busy(house: &House) -> Value {
 
 fn list(house: &House, made: &Value, more: Value) -> Vec<Value> {
     let mut params = json!({ "merchantId": made["merchantId"] });
-    params.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    let Value::Object(more) = more else { panic!("{more} is no object") };
+    params.as_object_mut().unwrap().extend(more);
     let page = house.ask("merchant_audit", params).done();
     page["data"].as_array().unwrap().clone()
 }
