@@ -179,7 +179,7 @@ fn operation<Cx: Sync>(
         operation.insert("requestBody".into(), json!({ "required": true, "content": content }));
     }
     let security = match route.permission {
-        Permission::Public => json!([]),
+        Permission::Public | Permission::Link => json!([]),
         Permission::Scope(_) => json!([{ "apiKey": [] }]),
         Permission::Device => json!([{ "deviceToken": [] }]),
         Permission::Pairing => json!([{ "pairingCode": [] }]),
@@ -273,7 +273,7 @@ fn responses<Cx: Sync>(
         }),
     );
     let route = endpoint.route();
-    let with_key = route.permission != Permission::Public;
+    let with_key = !matches!(route.permission, Permission::Public | Permission::Link);
     for answer in about.error_answers {
         if (answer.only_with_key && !with_key)
             || (answer.only_with_body && !route.method.has_body())

@@ -47,6 +47,9 @@ impl Method {
 pub enum Permission {
     /// Everybody, without credentials.
     Public,
+    /// Whoever was sent a link: its token is a parameter, which the endpoint checks. They save what
+    /// they type, and so may call more often than others without credentials.
+    Link,
     /// Holders of an API key with this scope.
     Scope(Scope),
     /// Devices, by the token that they were given when they were paired.
@@ -167,6 +170,11 @@ impl Draft {
             permission: Permission::IsoAdministrator,
             files: &[],
         }
+    }
+
+    /// Callable with the token of a link, which is one of the parameters.
+    pub const fn link(self) -> Route {
+        Route { method: self.method, path: self.path, permission: Permission::Link, files: &[] }
     }
 
     /// Callable without credentials.

@@ -26,6 +26,12 @@ use crate::isos::registration::{IsoConfirm, IsoRegister};
 use crate::isos::usage::IsoUsageGet;
 use crate::keys::catalogue::ScopeList;
 use crate::keys::manage::{KeyCreate, KeyGet, KeyList, KeyRevoke, KeyRotate};
+use crate::links::form::{OnboardingLinkDraft, OnboardingLinkOpen, OnboardingLinkSubmit};
+use crate::links::manage::{
+    OnboardingLinkCreate, OnboardingLinkGet, OnboardingLinkList, OnboardingLinkResend,
+    OnboardingLinkWithdraw,
+};
+use crate::links::onboarding::OnboardingLinkOnboard;
 use crate::merchants::actions::{
     MerchantClose, MerchantResume, MerchantSuspend, StoreActivate, StoreClose, StoreDeactivate,
 };
@@ -64,6 +70,15 @@ use crate::{Code, Cx, text};
 
 static ENTRIES: &[Entry<Cx>] = entries![
     OnboardMerchant,
+    OnboardingLinkCreate,
+    OnboardingLinkList,
+    OnboardingLinkGet,
+    OnboardingLinkResend,
+    OnboardingLinkWithdraw,
+    OnboardingLinkOnboard,
+    OnboardingLinkOpen,
+    OnboardingLinkDraft,
+    OnboardingLinkSubmit,
     MerchantList,
     MerchantGet,
     MerchantPatch,

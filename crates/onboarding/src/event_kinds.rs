@@ -40,6 +40,12 @@ kinds! {
     SALE_DECLINED = "sale.declined";
     SALE_CANCELLED = "sale.cancelled";
     SALE_EXPIRED = "sale.expired";
+    ONBOARDING_LINK_CREATED = "onboarding_link.created";
+    ONBOARDING_LINK_RESENT = "onboarding_link.resent";
+    ONBOARDING_LINK_SUBMITTED = "onboarding_link.submitted";
+    ONBOARDING_LINK_COMPLETED = "onboarding_link.completed";
+    ONBOARDING_LINK_WITHDRAWN = "onboarding_link.withdrawn";
+    ONBOARDING_LINK_EXPIRED = "onboarding_link.expired";
     TEMPLATE_CREATED = "template.created";
     TEMPLATE_UPDATED = "template.updated";
     TEMPLATE_RETIRED = "template.retired";

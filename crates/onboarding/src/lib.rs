@@ -32,6 +32,7 @@ pub mod idempotency;
 pub mod isos;
 pub mod keys;
 pub mod lifecycle;
+pub mod links;
 pub mod merchants;
 pub mod onboard;
 pub mod paging;

@@ -9,7 +9,9 @@ mod states;
 
 use std::fmt::Write as _;
 
-pub use states::{IsoStatus, MerchantStatus, ProfileStatus, SaleStatus, StoreStatus, TpnStatus};
+pub use states::{
+    IsoStatus, LinkStatus, MerchantStatus, ProfileStatus, SaleStatus, StoreStatus, TpnStatus,
+};
 
 use crate::event_kinds;
 
@@ -137,6 +139,20 @@ pub static SALE: Machine = Machine {
         "decline": [Requested, Shown] => Declined, Nothing, SALE_DECLINED;
         "cancel" routed: [Requested, Shown] => Cancelled, Nothing, SALE_CANCELLED;
         "expire": [Requested, Shown] => Expired, Nothing, SALE_EXPIRED;
+    },
+};
+
+/// A form that was sent to a merchant.
+pub static LINK: Machine = Machine {
+    object: "onboarding_link",
+    states: LinkStatus::NAMES,
+    steps: steps! { LinkStatus:
+        "submit": [Open] => Submitted, Nothing, ONBOARDING_LINK_SUBMITTED;
+        "onboard" routed: [Submitted] => Completed, Nothing, ONBOARDING_LINK_COMPLETED;
+        "resend" routed: [Open, Submitted, Expired] => Open, Nothing, ONBOARDING_LINK_RESENT;
+        "withdraw" routed: [Open, Submitted, Expired] => Withdrawn, Nothing,
+            ONBOARDING_LINK_WITHDRAWN;
+        "expire": [Open] => Expired, Nothing, ONBOARDING_LINK_EXPIRED;
     },
 };
 

@@ -11,6 +11,8 @@ mod request;
 mod rules;
 
 pub use endpoint::Onboarded;
-pub(crate) use endpoint::check;
+pub(crate) use endpoint::{carry_out, check};
 pub(crate) use records::{OnboardedIds, Prepared};
+pub(crate) use request::TpnDetails;
 pub use request::{FAILURE, OnboardMerchant};
+pub(crate) use rules::check as check_rules;

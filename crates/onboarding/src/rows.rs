@@ -16,6 +16,7 @@ pub mod iso_account;
 pub mod iso_invitation;
 pub mod iso_registration;
 pub mod merchant;
+pub mod onboarding_link;
 pub mod quota;
 pub mod request_log;
 pub mod reset;
@@ -43,6 +44,7 @@ pub fn all_statements() -> Vec<&'static Sql> {
         iso_invitation::STATEMENTS,
         iso_registration::STATEMENTS,
         merchant::STATEMENTS,
+        onboarding_link::STATEMENTS,
         quota::STATEMENTS,
         request_log::STATEMENTS,
         reset::STATEMENTS,

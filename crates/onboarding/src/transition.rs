@@ -2,16 +2,19 @@
 //! transaction. What a step leaves for later is carried out by [`due_work`].
 
 mod due_work;
+mod link;
 
 use contract::Failure;
 use db::Conn;
 use types::{MerchantId, Result, Timestamp, Tpn};
 
+pub(crate) use self::link::{link_event, take_link_step};
+
 use crate::Code;
 use crate::change::{self, Action, Record, TpnRecord, record_change};
 use crate::codes::refusal;
 use crate::lifecycle::schedule::{self, DBA_KEPT_FOR, DueKind, SECRETS_KEPT_FOR};
-use crate::lifecycle::{Effect, StoreStatus, To, TpnStatus};
+use crate::lifecycle::{Effect, Machine, StoreStatus, To, TpnStatus};
 use crate::perform::Outcome;
 use crate::rows::merchant::{ListFilter, StoreRow};
 use crate::rows::{self, device, merchant, tpn};
@@ -28,7 +31,7 @@ pub(crate) fn take_step<R: Record>(
     action: &Action,
 ) -> Outcome<R> {
     let Some(step) = R::MACHINE.step(action.name, before.status()) else {
-        return Err(not_allowed::<R>(action.name, before.status()));
+        return Err(not_allowed(R::MACHINE, action.name, before.status()));
     };
     let mut bound = false;
     if let (To::ActiveIfBound, Some(tpn)) = (step.to, before.tpn()) {
@@ -47,9 +50,9 @@ pub(crate) fn take_step<R: Record>(
     Ok(after)
 }
 
-fn not_allowed<R: Record>(action: &str, status: &str) -> Failure {
-    let states = R::MACHINE.allowed_from(action).join(", ");
-    let message = if R::MACHINE.is_final(status) {
+pub(crate) fn not_allowed(machine: &Machine, action: &str, status: &str) -> Failure {
+    let states = machine.allowed_from(action).join(", ");
+    let message = if machine.is_final(status) {
         format!("It is {status}, which cannot be undone.")
     } else {
         format!("It is {status}; this is possible only when it is: {states}.")

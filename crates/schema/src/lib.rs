@@ -43,4 +43,5 @@ pub const MIGRATIONS: &[(&str, &str)] = migrations![
     "0031_identities",
     "0032_products_of_terms",
     "0028_rollouts",
+    "0030_onboarding_links",
 ];

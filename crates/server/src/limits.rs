@@ -127,6 +127,8 @@ pub(crate) struct EnvironmentLimits {
     pub(crate) onboard: RateLimit,
     /// What is sent without credentials, by client address.
     pub(crate) visitor: RateLimit,
+    /// What is sent with the token of a link, by client address.
+    pub(crate) form: RateLimit,
     pub(crate) refusals: Refusals<IpAddr>,
 }
 
@@ -143,6 +145,7 @@ impl EnvironmentLimits {
                 limits.registrations_per_hour,
                 limits.enabled,
             ),
+            form: RateLimit::per_hour("forms", limits.forms_per_hour, limits.enabled),
             refusals: Refusals::new(per_minute),
         }
     }
@@ -152,6 +155,7 @@ impl EnvironmentLimits {
         self.own.tidy();
         self.onboard.tidy();
         self.visitor.tidy();
+        self.form.tidy();
     }
 
     /// Counts a request of a key or device, at the rate that its ISO has for itself, if any.

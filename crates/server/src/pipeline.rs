@@ -285,9 +285,9 @@ impl Visit<'_> {
         self.op = Arc::clone(&endpoint.get().name);
         let mut dialect = Dialect { message: failure_message(endpoint.get()), ..dialect };
         let contract::Route { permission, method, .. } = endpoint.get().route();
-        if permission == Permission::Public {
+        if matches!(permission, Permission::Public | Permission::Link) {
             if method.has_body() {
-                self.check_visitor(dialect)?;
+                self.check_visitor(permission, dialect)?;
             }
         } else {
             match self.authenticate(parts, (permission, method), dialect).await? {

@@ -145,6 +145,8 @@ pub struct RateLimits {
     pub refused_keys_per_minute: NonZeroU32,
     /// Registrations and confirmations of ISOs from one client address per hour.
     pub registrations_per_hour: NonZeroU32,
+    /// Requests of merchants who fill in forms from one client address per hour, drafts included.
+    pub forms_per_hour: NonZeroU32,
 }
 
 impl Default for RateLimits {
@@ -157,6 +159,7 @@ impl Default for RateLimits {
             onboard_sandbox: Rate::new(250, 500),
             refused_keys_per_minute: NonZeroU32::new(60).unwrap_or(NonZeroU32::MIN),
             registrations_per_hour: NonZeroU32::new(20).unwrap_or(NonZeroU32::MIN),
+            forms_per_hour: NonZeroU32::new(1_200).unwrap_or(NonZeroU32::MIN),
         }
     }
 }

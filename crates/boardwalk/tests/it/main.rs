@@ -53,6 +53,7 @@ mod mail;
 mod marketplace;
 mod mobile;
 mod notes;
+mod onboarding_links;
 mod passwords;
 mod payment_secrets;
 mod payments;

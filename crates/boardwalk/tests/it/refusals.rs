@@ -135,6 +135,7 @@ impl Scenario {
                 "rolloutId" => &self.rollout_id,
                 "userId" => "1",
                 "invitationId" => "inv_0000000000000000",
+                "linkId" => "link_0000000000000000",
                 unknown => panic!("say what to put in place of {{{unknown}}}"),
             };
             path = path.replace(&format!("{{{variable}}}"), value);
@@ -223,6 +224,7 @@ fn rows(store: &Database) -> Vec<i64> {
         "caught_webhooks",
         "users",
         "iso_invitations",
+        "onboarding_links",
         "api_keys",
         "templates",
         "template_versions",
@@ -263,7 +265,7 @@ fn every_endpoint_refuses_every_bad_key() {
     for route in routes() {
         let scope = match route.permission {
             Permission::Scope(scope) => scope,
-            Permission::Public => {
+            Permission::Public | Permission::Link => {
                 let answer = scenario.send(&route, None);
                 // What is sent here by the way is no registration.
                 let expected = if route.method.has_body() { 400 } else { 200 };

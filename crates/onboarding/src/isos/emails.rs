@@ -1,17 +1,20 @@
 //! The e-mails to ISOs and about them, queued in the transaction of what they tell of.
 
+use contract::rest::formats;
+use contract::{Draft, IssueKind};
 use db::filter::Page;
 use db::{Conn, counter};
 use frame::mail::{self, Email, Sender};
 use frame::pages::{Address, Link};
 use frame::{Options, Site};
+use serde_json::Value;
 use site_rows::user::{self, UserFilter};
 use types::{Kind, Result, Role, Timestamp};
 use vault::Vault;
 
 use super::record::{Decision, IsoRecord};
-use crate::Platform;
 use crate::rows::api_key::ApiKeyRow;
+use crate::{Code, Platform};
 
 /// In the time stamps of rows.
 pub(crate) const MICROS_PER_DAY: i64 = 24 * 60 * 60 * 1_000_000;
@@ -21,6 +24,8 @@ const CONFIRM_PATH: &str = "/portal/register?token=";
 const INVITATION_PATH: &str = "/portal/invitation?token=";
 /// Where people sign in.
 const SIGN_IN_PATH: &str = "/login?redirect_to=/portal/";
+/// Where an ISO sees what became of a form that it sent.
+const LINKS_PATH: &str = "/portal/merchants/invitations/";
 const KEYS_PATH: &str = "/portal/console/keys";
 const ISOS_PATH: &str = "/portal/console/isos";
 /// Administrators who are written to, those first who were there first.
@@ -102,6 +107,61 @@ pub(super) fn invited_with_account(
     unless_impossible(send(conn, site, to, ("You are invited", &paragraphs), link, now))
 }
 
+/// To a merchant who is to fill in a form: the link.
+pub(crate) fn merchant_invited(
+    conn: &mut dyn Conn,
+    site: &Site,
+    to: &str,
+    (iso_name, path): (&str, &str),
+    expires: Timestamp,
+    now: Timestamp,
+) -> Result<()> {
+    let paragraphs = [
+        format!("{} invited you to open a merchant account.", shown_name(iso_name)),
+        format!(
+            "Open the link and fill in the form by {} (UTC). What you enter is saved, so you can \
+             stop at any time and continue with the same link. If you did not expect this e-mail, \
+             ignore it.",
+            day_of(expires)
+        ),
+    ];
+    let text = ("Open your merchant account", &paragraphs[..]);
+    unless_impossible(send(conn, site, to, text, ("Open the form", path), now))
+}
+
+/// To who sent a merchant a form, or to the ISO's contact: it was submitted. **The e-mail says
+/// nothing that the merchant entered.**
+pub(crate) fn form_submitted(
+    conn: &mut dyn Conn,
+    site: &Site,
+    to: &str,
+    link_id: &str,
+    now: Timestamp,
+) -> Result<()> {
+    let paragraphs = [
+        String::from("A merchant has submitted the onboarding form that you sent."),
+        String::from("Open it to add the terminal and the processor, and to onboard the merchant."),
+    ];
+    let text = ("A merchant submitted its form", &paragraphs[..]);
+    let path = format!("{LINKS_PATH}{link_id}");
+    unless_impossible(send(conn, site, to, text, ("Review the form", &path), now))
+}
+
+/// Refuses what the site could not write to: its addresses are of a narrower kind than others.
+pub(crate) fn check_address(draft: &mut Draft<'_>) {
+    let email = draft.params.get("email").and_then(Value::as_str);
+    if email.is_some_and(|email| !formats::is_email(email)) {
+        let message = "Enter a valid e-mail address.";
+        draft.issues.add("email", IssueKind::rule(Code::InvalidFormat.name(), message));
+    }
+}
+
+/// The day of a moment, such as `2026-11-15`.
+fn day_of(time: Timestamp) -> String {
+    let text = time.to_string();
+    text.split('T').next().unwrap_or_default().to_owned()
+}
+
 /// The name of an ISO in an e-mail to strangers. **What looks like an address is not repeated**, so
 /// that nobody leads them elsewhere through us.
 fn shown_name(name: &str) -> &str {
@@ -170,8 +230,7 @@ pub(crate) fn key_expires(
     if !counter::take_of_period(conn, &counter, day, KEY_EMAILS_PER_DAY_MAX)? {
         return Ok(());
     }
-    let day = expires.to_string();
-    let day = day.split('T').next().unwrap_or_default();
+    let day = day_of(expires);
     let paragraphs = [
         format!("Your API key {} expires on {day} (UTC).", key.key_id.as_str()),
         String::from("Create a new key and switch to it before then, and revoke the old key."),

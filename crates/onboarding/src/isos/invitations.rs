@@ -10,7 +10,6 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use contract::rest::formats;
 use contract::{Answer, Draft, Endpoint, Failure, IssueKind, Route};
 use db::{Conn, counter};
 use frame::users::{BoundTo, NewUser, account, create_user, names};
@@ -197,12 +196,7 @@ impl Endpoint<Cx> for InvitationCreate {
     type Reply = InvitationView;
 
     async fn check(draft: &mut Draft<'_>, _: &Cx) -> Result<()> {
-        // Users of the site have addresses of a narrower kind.
-        let email = draft.params.get("email").and_then(Value::as_str);
-        if email.is_some_and(|email| !formats::is_email(email)) {
-            let message = "Enter a valid e-mail address.";
-            draft.issues.add("email", IssueKind::rule(Code::InvalidFormat.name(), message));
-        }
+        emails::check_address(draft);
         check_binding(draft);
         Ok(())
     }

@@ -9,7 +9,6 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use contract::rest::formats;
 use contract::{Answer, Draft, Endpoint, Failure, IssueKind, Route};
 use data_encoding::HEXLOWER;
 use db::{Conn, outbox};
@@ -39,6 +38,7 @@ use crate::rows::iso_account;
 use crate::rows::iso_account::IsoAccount;
 use crate::rows::iso_invitation;
 use crate::rows::iso_registration::{self, IsoRegistration};
+use crate::rows::onboarding_link;
 use crate::{Code, Cx, Platform, Registration};
 
 /// Random characters of a link's token.
@@ -47,7 +47,7 @@ const TOKEN_LENGTH: usize = 40;
 const LINK_LIFE: Duration = Duration::from_hours(48);
 /// Of the e-mails to one address, the next one after this time: nobody is flooded through us.
 const EMAILS_APART: Duration = Duration::from_mins(10);
-/// An expired invitation is shown for 30 days, so that it can be sent again.
+/// An expired invitation or link is shown for 30 days, so that it can be sent again.
 const INVITATION_SHOWN_US: i64 = 30 * emails::MICROS_PER_DAY;
 /// Registrations that wait at most; beyond that somebody plays a trick on us.
 const WAITING_MAX: i64 = 10_000;
@@ -103,12 +103,7 @@ impl Endpoint<Cx> for IsoRegister {
     type Reply = IsoRegistered;
 
     async fn check(draft: &mut Draft<'_>, _: &Cx) -> Result<()> {
-        // Users of the site have addresses of a narrower kind.
-        let email = draft.params.get("email").and_then(Value::as_str);
-        if email.is_some_and(|email| !formats::is_email(email)) {
-            let message = "Enter a valid e-mail address.";
-            draft.issues.add("email", IssueKind::rule(Code::InvalidFormat.name(), message));
-        }
+        emails::check_address(draft);
         Ok(())
     }
 
@@ -367,13 +362,16 @@ fn first_key(platform: &Platform, iso_id: &IsoId, now: Timestamp) -> Result<(Api
 }
 
 impl Platform {
-    /// Forgets registrations and invitations that nobody confirmed in time, and returns how many.
+    /// Forgets registrations, invitations and onboarding links that came to nothing, and returns
+    /// how many.
     pub async fn registrations_prune(&self) -> Result<u64> {
         let now = self.clock.now();
         let prune = move |conn: &mut dyn Conn| {
             let before =
                 Timestamp::from_micros(now.as_micros().saturating_sub(INVITATION_SHOWN_US));
-            Ok(iso_registration::prune(conn, now)? + iso_invitation::prune(conn, before)?)
+            let registrations = iso_registration::prune(conn, now)?;
+            let invitations = iso_invitation::prune(conn, before)?;
+            Ok(registrations + invitations + onboarding_link::prune(conn, before)?)
         };
         self.store.write(prune).await
     }

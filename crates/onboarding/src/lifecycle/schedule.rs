@@ -40,6 +40,8 @@ kinds! {
     ShredCredentials = "tpn.shred_credentials",
     /// A sale request that nobody answered is over.
     ExpireSale = "sale.expire",
+    /// An onboarding link that nobody submitted is over.
+    ExpireLink = "onboarding_link.expire",
     /// The sandbox approves a merchant.
     Approve = "merchant.approve",
     /// The sandbox rejects a merchant.

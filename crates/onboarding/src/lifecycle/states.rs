@@ -88,6 +88,14 @@ states! {
         Cancelled = "cancelled",
         Expired = "expired",
     }
+    /// State of an onboarding link.
+    LinkStatus {
+        Open = "open",
+        Submitted = "submitted",
+        Completed = "completed",
+        Withdrawn = "withdrawn",
+        Expired = "expired",
+    }
     /// State of an ISO.
     IsoStatus {
         PendingApproval = "pending_approval",

@@ -1,6 +1,7 @@
 //! The endpoint of the one call that creates a merchant, a store and a TPN.
 
 use contract::{Answer, Draft, Endpoint, Failure, Route};
+use db::Conn;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
@@ -11,7 +12,7 @@ use super::records::{OnboardedIds, Prepared};
 use super::request::{OnboardMerchant, Shape};
 use super::rules;
 use crate::Cx;
-use crate::perform::perform_answered;
+use crate::perform::{Outcome, perform_answered};
 use crate::sandbox::triggers;
 
 /// What was created, with what was there already.
@@ -58,26 +59,38 @@ impl Endpoint<Cx> for OnboardMerchant {
     }
 
     async fn handle(self, cx: &Cx) -> std::result::Result<Answer<Onboarded>, Failure> {
-        let message = self.shape().success(cx.caller()?.style());
-        let prepared = Prepared::new(self, cx).await?;
-        let store = &cx.platform.store;
-        if cx.request_options.validate_only {
-            lookup::find_outside(store, prepared.references()).await?.refuse()?;
-            let data = OnboardedData::Nothing {};
-            return Ok(Answer::new(Onboarded { message: VALIDATED, data }));
-        }
-        let reply = Onboarded { message, data: OnboardedData::Ids(prepared.ids()) };
-        for _ in 0..ATTEMPTS_MAX {
-            let insert = prepared.clone();
-            let work = move |conn: &mut dyn db::Conn| Ok(insert.insert(conn).map(drop)?);
-            match perform_answered(cx, reply.clone(), work).await {
-                Err(Failure::Error(error)) if error.kind() == Kind::Conflict => {}
-                answered => return answered,
-            }
-            lookup::find_outside(store, prepared.references()).await?.refuse()?;
-        }
-        Err(Error::unavailable("the names are being taken and freed; try again").into())
+        carry_out(self, cx, |_, _| Ok(())).await
     }
+}
+
+/// Onboards what passed all checks, and does `also` something in the same transaction.
+pub(crate) async fn carry_out(
+    request: OnboardMerchant,
+    cx: &Cx,
+    also: impl Fn(&mut dyn Conn, &OnboardedIds) -> Outcome<()> + Clone + Send + 'static,
+) -> Outcome<Answer<Onboarded>> {
+    let message = request.shape().success(cx.caller()?.style());
+    let prepared = Prepared::new(request, cx).await?;
+    let store = &cx.platform.store;
+    if cx.request_options.validate_only {
+        lookup::find_outside(store, prepared.references()).await?.refuse()?;
+        let data = OnboardedData::Nothing {};
+        return Ok(Answer::new(Onboarded { message: VALIDATED, data }));
+    }
+    let reply = Onboarded { message, data: OnboardedData::Ids(prepared.ids()) };
+    for _ in 0..ATTEMPTS_MAX {
+        let (insert, also) = (prepared.clone(), also.clone());
+        let work = move |conn: &mut dyn Conn| {
+            let ids = insert.insert(conn)?;
+            also(conn, &ids)
+        };
+        match perform_answered(cx, reply.clone(), work).await {
+            Err(Failure::Error(error)) if error.kind() == Kind::Conflict => {}
+            answered => return answered,
+        }
+        lookup::find_outside(store, prepared.references()).await?.refuse()?;
+    }
+    Err(Error::unavailable("the names are being taken and freed; try again").into())
 }
 
 /// Checks what a schema cannot say about a request, here or in a row of a file.

@@ -12,7 +12,7 @@ use crate::{Code, Settings, text};
 
 const PROFILE: &str = "tpnData.tpnProcessor.profile";
 
-pub(super) fn check(draft: &mut Draft<'_>, settings: Settings) {
+pub(crate) fn check(draft: &mut Draft<'_>, settings: Settings) {
     if settings.strict_ids {
         check_ids_stand_alone(draft);
     }

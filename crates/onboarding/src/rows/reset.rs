@@ -10,7 +10,8 @@ pub struct Removed {
     pub merchants: u64,
     pub stores: u64,
     pub tpns: u64,
-    /// Past versions, roll-outs, answers of idempotency keys, and what was to happen later.
+    /// Past versions, roll-outs, answers of idempotency keys, onboarding links, and what was to
+    /// happen later.
     pub others: u64,
 }
 
@@ -43,6 +44,9 @@ statements! {
     RESET_ANSWERS =
         "DELETE FROM idempotency WHERE (iso_id, key_hash) IN
            (SELECT iso_id, key_hash FROM idempotency WHERE iso_id = $1 LIMIT $2)";
+    RESET_LINKS =
+        "DELETE FROM onboarding_links WHERE (iso_id, link_id) IN
+           (SELECT iso_id, link_id FROM onboarding_links WHERE iso_id = $1 LIMIT $2)";
     RESET_DUE =
         "DELETE FROM due_work WHERE (iso_id, kind, object_id) IN
            (SELECT iso_id, kind, object_id FROM due_work WHERE iso_id = $1 LIMIT $2)";
@@ -66,7 +70,9 @@ pub fn remove(conn: &mut dyn Conn, iso_id: &IsoId, limit: i64) -> Result<Removed
         removed.merchants += conn.execute(&RESET_MERCHANT, &params)?;
     }
     if merchants.is_empty() {
-        for statement in [&RESET_VERSIONS, &RESET_ROLLOUTS, &RESET_ANSWERS, &RESET_DUE] {
+        let others =
+            [&RESET_VERSIONS, &RESET_ROLLOUTS, &RESET_ANSWERS, &RESET_LINKS, &RESET_DUE];
+        for statement in others {
             removed.others += conn.execute(statement, &[iso_id.into(), limit.into()])?;
         }
     }

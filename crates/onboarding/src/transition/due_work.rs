@@ -10,17 +10,18 @@ use std::time::Duration;
 use db::Conn;
 use types::{Environment, IsoId, Result, Timestamp, Tpn};
 
-use super::take_step;
+use super::{take_link_step, take_step};
 use crate::Platform;
+use crate::audit::Entry;
 use crate::change::{self, Action, Record as _, TpnRecord, record_change};
 use crate::event_kinds;
 use crate::lifecycle::ProfileStatus;
-use crate::lifecycle::schedule::DueKind;
+use crate::lifecycle::schedule::{self, DueKind};
 use crate::perform::{Outcome, errors_outside};
 use crate::rows::due_work::{self, DueWork};
 use crate::rows::merchant::{MerchantRow, StoreRow};
 use crate::rows::sale::SaleRow;
-use crate::rows::{iso_account, tpn};
+use crate::rows::{iso_account, onboarding_link, tpn};
 use crate::simulation::is_refused_mid;
 
 /// What one round carries out at most; the next round does the rest.
@@ -73,6 +74,7 @@ fn carry_out(conn: &mut dyn Conn, work: &DueWork, now: Timestamp) -> Result<()> 
             tpn::profiles_shred(conn, iso_id, &Tpn::new(object_id)).map(drop)
         }
         Some(DueKind::ExpireSale) => expire_sale(conn, iso_id, object_id, &by_system("expire")),
+        Some(DueKind::ExpireLink) => expire_link(conn, iso_id, object_id, now),
         Some(DueKind::Approve) => step_merchant(conn, iso_id, object_id, &by_system("approve")),
         Some(DueKind::Reject) => step_merchant(conn, iso_id, object_id, &by_system("reject")),
         Some(DueKind::Suspend) => step_merchant(conn, iso_id, object_id, &by_system("suspend")),
@@ -95,6 +97,17 @@ fn step_merchant(conn: &mut dyn Conn, iso_id: &IsoId, id: &str, action: &Action)
 fn expire_sale(conn: &mut dyn Conn, iso_id: &IsoId, id: &str, action: &Action) -> Result<()> {
     let Some(sale) = SaleRow::load(conn, iso_id, id)? else { return Ok(()) };
     unless_refused(take_step(conn, &sale, sale.clone(), action))
+}
+
+fn expire_link(conn: &mut dyn Conn, iso_id: &IsoId, id: &str, now: Timestamp) -> Result<()> {
+    let Some(link) = onboarding_link::get(conn, iso_id, id)? else { return Ok(()) };
+    if link.expires > now {
+        // It was sent again meanwhile, and has its days again.
+        let later = schedule::at(iso_id, id, DueKind::ExpireLink, link.expires);
+        return due_work::put(conn, &later);
+    }
+    let entry = Entry::by_system(Some(iso_id), now, "", "", "");
+    unless_refused(take_link_step(conn, &link, link.clone(), "expire", &entry, now))
 }
 
 fn refuse_credentials(conn: &mut dyn Conn, iso_id: &IsoId, id: &str, now: Timestamp) -> Result<()> {

@@ -31,6 +31,8 @@ mod keys;
 #[cfg(test)]
 mod lifecycle;
 #[cfg(test)]
+mod links;
+#[cfg(test)]
 mod managed_keys;
 #[cfg(test)]
 mod objects;

@@ -61,9 +61,15 @@ impl Visit<'_> {
     }
 
     /// Counts what somebody sends who needs no credentials, against the address it comes from.
-    pub(super) fn check_visitor(&mut self, dialect: Dialect) -> Result<(), Answer> {
+    pub(super) fn check_visitor(
+        &mut self,
+        permission: Permission,
+        dialect: Dialect,
+    ) -> Result<(), Answer> {
         let Some(client) = self.throttled_client() else { return Ok(()) };
-        let checked = self.service.limits.visitor.check(&client.network().to_string());
+        let limits = &self.service.limits;
+        let limit = if permission == Permission::Link { &limits.form } else { &limits.visitor };
+        let checked = limit.check(&client.network().to_string());
         self.note_standing(checked, dialect)
     }
 
