@@ -11,6 +11,7 @@ const ONBOARDING = {
   Merchant: ['/v1/merchants/{merchantId}'],
   Store: ['/v1/stores/{storeId}'],
   Tpn: ['/v1/tpns/{tpn}'],
+  OnboardingLink: ['/v1/onboarding-links/{linkId}'],
   IsoAccount: ['/v1/isos/{isoId}'],
   IsoUsage: ['/v1/isos/{isoId}/usage'],
   Requirements: ['/v1/merchants/{merchantId}/requirements'],

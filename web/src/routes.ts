@@ -11,6 +11,12 @@ export const ROUTES: readonly Route[] = [
   { path: '/analytics/:report', load: () => import('./pages/analytics/Report.svelte') },
   { path: '/merchants', load: () => import('./pages/merchants/Merchants.svelte') },
   { path: '/merchants/new', load: () => import('./pages/merchants/Onboard.svelte') },
+  { path: '/merchants/invitations', load: () => import('./pages/merchants/Links.svelte') },
+  { path: '/merchants/invitations/:link', load: () => import('./pages/merchants/Link.svelte') },
+  {
+    path: '/merchants/invitations/:link/onboard',
+    load: () => import('./pages/merchants/Onboard.svelte'),
+  },
   { path: '/merchants/bulk', load: () => import('./pages/merchants/Bulk.svelte') },
   {
     path: '/merchants/:merchant/new-store',
@@ -41,6 +47,7 @@ export const ROUTES: readonly Route[] = [
     load: () => import('./pages/account/Invitation.svelte'),
     isOpen: true,
   },
+  { path: '/apply', load: () => import('./pages/account/Apply.svelte'), isOpen: true },
   { path: '/register', load: () => import('./pages/account/Register.svelte'), isOpen: true },
   { path: '/account', load: () => import('./pages/account/Account.svelte') },
   { path: '/users', load: () => import('./pages/users/Users.svelte') },
@@ -146,6 +153,11 @@ export const MENU: readonly Section[] = [
     entries: [
       { label: texts.merchants.title, path: '/merchants', scope: 'merchants.read' },
       { label: texts.merchants.onboard.title, path: '/merchants/new', scope: 'onboard.write' },
+      {
+        label: texts.merchants.links.title,
+        path: '/merchants/invitations',
+        scope: 'merchants.read',
+      },
       { label: texts.merchants.bulk.title, path: '/merchants/bulk', scope: 'bulk.write' },
     ],
   },

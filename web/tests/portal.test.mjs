@@ -30,6 +30,7 @@ await import('./walks/media.mjs');
 await import('./walks/packages.mjs');
 await import('./walks/merchants.mjs');
 await import('./walks/history.mjs');
+await import('./walks/invitations.mjs');
 await import('./walks/console.mjs');
 await import('./walks/isos.mjs');
 await import('./walks/rollouts.mjs');

@@ -36,6 +36,19 @@ const EXAMPLES = {
     ];
   },
   '/console/isos/:id': first('/console/isos'),
+  '/merchants/invitations/:link': async (page) => {
+    await open(page, '/merchants/invitations');
+    if ((await page.locator('main tbody a').count()) === 0) {
+      await page.getByRole('button', { name: 'Invite a merchant' }).first().click();
+      await page.getByRole('dialog').getByLabel('E-mail').fill('views@pier.example');
+      await page.getByRole('dialog').getByRole('button', { name: 'Send invitation' }).click();
+      await page.locator('main tbody a').first().waitFor();
+    }
+    return first('/merchants/invitations')(page);
+  },
+  '/merchants/invitations/:link/onboard': async (page) => [
+    `${(await first('/merchants/invitations')(page))[0]}/onboard`,
+  ],
   '/console/templates/:name': async (page) => [
     '/console/templates/new',
     ...(await first('/console/templates')(page)),

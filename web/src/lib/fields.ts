@@ -33,6 +33,12 @@ export interface Field {
   /** What a browser may fill in by itself. */
   autocomplete?:
     | 'name'
+    | 'given-name'
+    | 'family-name'
+    | 'address-line1'
+    | 'address-line2'
+    | 'postal-code'
+    | 'tel-national'
     | 'organization'
     | 'email'
     | 'tel'

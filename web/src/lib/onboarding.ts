@@ -104,13 +104,47 @@ export async function changeOf(path: string): Promise<Change> {
 export async function plan(given: Given): Promise<Plan> {
   const schema = await bodySchema('/v1/onboardmerchant');
   if (!schema) throw new Error('the server does not describe the onboarding');
-  const shape = fitting(schema, given);
+  const known = [given.merchantId && 'merchantData', given.storeId && 'storeData'];
+  const made = planOf(fitting(schema, given));
+  return { ...made, steps: made.steps.filter(({ name }) => !known.includes(name)) };
+}
+
+/** The parts of a form that a merchant fills in. */
+export async function formSteps(): Promise<Step[]> {
+  const schema = await bodySchema('/v1/onboarding-links/submit');
+  if (!schema) throw new Error('the server does not describe the form');
+  return planOf(schema).steps;
+}
+
+/** What a store usually has from its merchant. */
+export const SHARED = [
+  'dba',
+  'firstName',
+  'lastName',
+  'email',
+  'addressLine1',
+  'addressLine2',
+  'zipCode',
+  'phoneNumber',
+  'ISDcode',
+] as const;
+
+export const isShared = (path: string): boolean =>
+  SHARED.some((name) => path === `storeData.${name}`);
+
+/** The values with those of the merchant for its store. */
+export const withShared = (values: Record<string, unknown>): Record<string, unknown> => ({
+  ...values,
+  ...Object.fromEntries(
+    SHARED.map((name) => [`storeData.${name}`, values[`merchantData.${name}`]]),
+  ),
+});
+
+function planOf(shape: Schema): Plan {
   const steps: Step[] = [];
   const processors: Plan['processors'] = {};
-  const known = [given.merchantId && 'merchantData', given.storeId && 'storeData'];
-  for (const [name, part] of Object.entries(shape.properties ?? {}).filter(
-    ([name]) => !known.includes(name),
-  )) {
+  const parts = Object.entries(shape.properties ?? {}).filter(([, part]) => part.properties);
+  for (const [name, part] of parts) {
     const fields: Step['fields'] = [];
     for (const [member, rule] of Object.entries(part.properties ?? {})) {
       if (member === 'tpnProcessor') collect(rule, `${name}.${member}`, processors);
@@ -145,11 +179,22 @@ function collect(schema: Schema, path: string, processors: Plan['processors']): 
   }
 }
 
-/** Builds the body from values by path, leaving out what is empty. */
+/** Builds the body of an onboarding from values by path, leaving out what is empty. */
 export function bodyOf(
   values: Record<string, unknown>,
   processor: string,
 ): Record<string, unknown> {
+  const body = nested(values);
+  const tpn = (body.tpnData ??= {}) as Record<string, unknown>;
+  tpn.tpnProcessor = {
+    processorName: processor,
+    ...((tpn.tpnProcessor as object | undefined) ?? {}),
+  };
+  return body;
+}
+
+/** Values by path as the objects that they are the members of. */
+export function nested(values: Record<string, unknown>): Record<string, unknown> {
   const body: Record<string, unknown> = {};
   for (const [path, value] of Object.entries(values)) {
     if (value === undefined || value === null || value === '') continue;
@@ -164,10 +209,9 @@ export function bodyOf(
       }
     });
   }
-  const tpn = (body.tpnData ??= {}) as Record<string, unknown>;
-  tpn.tpnProcessor = {
-    processorName: processor,
-    ...((tpn.tpnProcessor as object | undefined) ?? {}),
-  };
   return body;
 }
+
+/** The members of an object as values by path. */
+export const byPath = (part: string, members: Record<string, unknown>): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(members).map(([name, value]) => [`${part}.${name}`, value]));
