@@ -33,6 +33,7 @@ struct Scenario {
     /// Of a sale that waits for its terminal.
     sale_id: String,
     rollout_id: String,
+    link_id: String,
     /// By what is wrong with the header.
     bad_headers: Vec<(&'static str, Option<String>)>,
     scoped_keys: [(Scope, String); 2],
@@ -90,6 +91,8 @@ impl Scenario {
             .body("{}");
         let uploaded = http::send(&running.url, &file).unwrap();
         let bulk_id = text(&uploaded.json().unwrap(), "bulkId");
+        let invited = serde_json::json!({ "email": "owner@pier.example", "sendEmail": false });
+        let link_id = made("/v1/onboarding-links", invited, "linkId");
         let sale_id = open_sale(&site, &running, (&key, &ids));
         let rollout_id = start_rollout(&running, &key, &ids.tpn);
         thread::sleep(KEY_LIFE);
@@ -108,6 +111,7 @@ impl Scenario {
             bulk_id,
             sale_id,
             rollout_id,
+            link_id,
             bad_headers,
             scoped_keys,
             _site: site,
@@ -135,7 +139,7 @@ impl Scenario {
                 "rolloutId" => &self.rollout_id,
                 "userId" => "1",
                 "invitationId" => "inv_0000000000000000",
-                "linkId" => "link_0000000000000000",
+                "linkId" => &self.link_id,
                 unknown => panic!("say what to put in place of {{{unknown}}}"),
             };
             path = path.replace(&format!("{{{variable}}}"), value);
@@ -361,6 +365,9 @@ fn change_body(scenario: &Scenario, route: &Route) -> Value {
             processor["profile"].as_array_mut().unwrap().truncate(1);
             processor["profile"][0]["profileId"] = json!("01");
             json!({ "tpnProcessor": processor })
+        }
+        (_, "/v1/onboarding-links/{linkId}/onboard") => {
+            json!({ "tpnData": body("any")["tpnData"] })
         }
         (_, "/v1/tpns/{tpn}/sales") => json!({ "orderId": 1 }),
         (_, "/v1/tpns/{tpn}/profiles/{profileId}/verify") => json!({ "verified": true }),

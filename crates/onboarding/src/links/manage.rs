@@ -343,13 +343,14 @@ impl Endpoint<Cx> for OnboardingLinkResend {
     }
 
     async fn handle(self, cx: &Cx) -> Outcome<Answer<OnboardingLinkView>> {
-        let (site, now, caller) = (self.sending.site(&cx.platform)?, cx.now, cx.caller()?.clone());
+        let (now, caller) = (cx.now, cx.caller()?.clone());
         let token = random_text(TOKEN_LENGTH)?;
         let hash = token_hash(&cx.platform.vault, &token);
         let entry = cx.entry("", "", "")?;
         let platform = Arc::clone(&cx.platform);
         perform_once_shown(cx, ONCE_SHOWN, move |conn| {
             let before = load(conn, caller.iso_id(), &self.link_id)?;
+            let site = self.sending.site(&platform)?;
             let after = OnboardingLinkRow {
                 token_hash: hash.clone(),
                 expires: self.sending.expires(now),
