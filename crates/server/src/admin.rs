@@ -134,8 +134,8 @@ fn write_waiting(
     text.push_str(&waits);
 }
 
-/// When the last backup was taken, and how large it is; zero before the first. Nothing where there is
-/// no schedule, so that nobody waits for the next.
+/// When the last backup was taken, and how large it is; zero before the first. Nothing where there
+/// is no schedule, so that nobody waits for the next.
 fn write_backups(
     text: &mut String,
     settings: &BackupSettings,

@@ -82,8 +82,8 @@ fn off() -> Error {
     Error::invalid("there are no scheduled backups; set backup.to to where they are")
 }
 
-/// The backup that is asked for, as a file, and what it is called. One that lies elsewhere is copied
-/// into the data folder, and is gone with the last value.
+/// The backup that is asked for, as a file, and what it is called. One that lies elsewhere is
+/// copied into the data folder, and is gone with the last value.
 fn find(config: &Config, args: &Restore, environment: Environment) -> Result<Found> {
     let settings = &config.backup;
     let (target, name) = match &args.file {

@@ -1,5 +1,5 @@
-//! Backups that the server takes by itself: into a folder and a bucket, kept in number, never at the
-//! cost of those before, and restored by one command.
+//! Backups that the server takes by itself: into a folder and a bucket, kept in number, never at
+//! the cost of those before, and restored by one command.
 
 use std::collections::BTreeMap;
 use std::fs;
