@@ -40,8 +40,8 @@ pub const MIGRATIONS: &[(&str, &str)] = migrations![
     "0024_product_lists",
     "0025_people",
     "0026_second_factors",
-    "0031_identities",
-    "0032_products_of_terms",
-    "0028_rollouts",
+    "0027_identities",
+    "0028_products_of_terms",
+    "0029_rollouts",
     "0030_onboarding_links",
 ];
