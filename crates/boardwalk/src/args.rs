@@ -165,7 +165,7 @@ pub(crate) enum Command {
 
 #[derive(Debug, ClapArgs)]
 pub(crate) struct Restore {
-    /// Backup file, or s3://bucket/prefix/name
+    /// Backup file, or `s3://bucket/prefix/name`
     #[arg(required_unless_present = "latest")]
     pub(crate) file: Option<PathBuf>,
     /// Newest scheduled backup of the environment

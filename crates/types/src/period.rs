@@ -61,7 +61,8 @@ impl From<Period> for String {
 impl fmt::Display for Period {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let all = self.0.as_secs();
-        let fitting = UNITS.iter().find(|(_, seconds)| all >= *seconds && all.is_multiple_of(*seconds));
+        let fitting =
+            UNITS.iter().find(|(_, seconds)| all >= *seconds && all.is_multiple_of(*seconds));
         let (unit, seconds) = fitting.copied().unwrap_or(('s', 1));
         write!(formatter, "{}{unit}", all / seconds)
     }

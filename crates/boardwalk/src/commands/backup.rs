@@ -86,19 +86,17 @@ fn off() -> Error {
 /// copied into the data folder, and is gone with the last value.
 fn find(config: &Config, args: &Restore, environment: Environment) -> Result<Found> {
     let settings = &config.backup;
-    let (target, name) = match &args.file {
-        Some(file) => match Target::of_address(&file.to_string_lossy(), settings)? {
+    let (target, name) = if let Some(file) = &args.file {
+        match Target::of_address(&file.to_string_lossy(), settings)? {
             Some(found) => found,
             None => return Ok((file.clone(), file.display().to_string(), None)),
-        },
-        None => {
-            let target = Target::of(settings)?.ok_or_else(off)?;
-            let newest = backups::list(settings, environment)?.and_then(|mut all| all.pop());
-            let none =
-                || Error::not_found(format!("there is no backup of {environment} in {target}"));
-            let name = newest.ok_or_else(none)?.name;
-            (target, name)
         }
+    } else {
+        let target = Target::of(settings)?.ok_or_else(off)?;
+        let newest = backups::list(settings, environment)?.and_then(|mut all| all.pop());
+        let none = || Error::not_found(format!("there is no backup of {environment} in {target}"));
+        let name = newest.ok_or_else(none)?.name;
+        (target, name)
     };
     let file = config.data.join(format!("{name}.fetched-{}", std::process::id()));
     let temporary = Temporary(file.clone());

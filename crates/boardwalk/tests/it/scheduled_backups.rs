@@ -17,7 +17,7 @@ use crate::support::{Running, Site, body, complaint, eventually};
 use crate::test_bucket::{ACCESS_KEY, BUCKET, Error, SECRET_KEY, TestBucket};
 
 /// For several periods on a busy machine.
-const WITHIN: Duration = Duration::from_secs(60);
+const WITHIN: Duration = Duration::from_mins(1);
 /// In a backup every byte of a file is two, so that this is sent in parts.
 const FILE_BYTES: usize = 5 << 20;
 /// What somebody else keeps beside the backups.

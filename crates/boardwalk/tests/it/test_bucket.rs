@@ -272,10 +272,10 @@ impl Request {
         if self.header("x-amz-content-sha256") != Some(&body) {
             return false;
         }
-        let headers: String = names
-            .split(';')
-            .map(|name| format!("{name}:{}\n", self.header(name).unwrap_or_default()))
-            .collect();
+        let mut headers = String::new();
+        for name in names.split(';') {
+            headers.extend([name, ":", self.header(name).unwrap_or_default(), "\n"]);
+        }
         let mut query = self.query.clone();
         query.sort();
         let query: Vec<String> =

@@ -70,8 +70,7 @@ pub fn remove(conn: &mut dyn Conn, iso_id: &IsoId, limit: i64) -> Result<Removed
         removed.merchants += conn.execute(&RESET_MERCHANT, &params)?;
     }
     if merchants.is_empty() {
-        let others =
-            [&RESET_VERSIONS, &RESET_ROLLOUTS, &RESET_ANSWERS, &RESET_LINKS, &RESET_DUE];
+        let others = [&RESET_VERSIONS, &RESET_ROLLOUTS, &RESET_ANSWERS, &RESET_LINKS, &RESET_DUE];
         for statement in others {
             removed.others += conn.execute(statement, &[iso_id.into(), limit.into()])?;
         }

@@ -147,7 +147,8 @@ impl Target {
     }
 
     async fn check_stored(&self, name: &str, check: Check) -> Result<()> {
-        let deleted = || Error::unavailable(format!("{name} is not in {self} although it was stored"));
+        let deleted =
+            || Error::unavailable(format!("{name} is not in {self} although it was stored"));
         let stored = self.open(name).await?.ok_or_else(deleted)?;
         blocking(move || check(stored)).await
     }
@@ -260,7 +261,7 @@ mod tests {
             let settings = BackupSettings { to: Some(to.to_owned()), ..settings.clone() };
             match Target::of(&settings) {
                 Ok(target) => {
-                    assert_eq!((target.unwrap().to_string().as_str(), ""), (to, complaint))
+                    assert_eq!((target.unwrap().to_string().as_str(), ""), (to, complaint));
                 }
                 Err(error) => {
                     assert!(
