@@ -11,8 +11,10 @@ import {
   type WriteOptions,
 } from './core.js';
 import type {
-  Audit,
-  AuditPage,
+  Activity,
+  ActivityPage,
+  AuditShown,
+  AuditShownPage,
   AuditVerified,
   Bulk,
   BulkCancel,
@@ -30,6 +32,7 @@ import type {
   DeliveryPage,
   DeliveryResend,
   DeliveryWithAttempts,
+  DeviceModels,
   DevicePair,
   DeviceParameters,
   DeviceSale,
@@ -47,6 +50,7 @@ import type {
   IsoPatch,
   IsoRegister,
   IsoRegistered,
+  IsoUsage,
   Key,
   KeyCreate,
   KeyRotate,
@@ -60,6 +64,17 @@ import type {
   MerchantSuspend,
   OnboardMerchant,
   Onboarded,
+  OnboardingForm,
+  OnboardingFormSaved,
+  OnboardingLink,
+  OnboardingLinkCreate,
+  OnboardingLinkDraft,
+  OnboardingLinkOnboard,
+  OnboardingLinkOpen,
+  OnboardingLinkPage,
+  OnboardingLinkResend,
+  OnboardingLinkSubmit,
+  OnboardingLinkWithdraw,
   OpenapiReply,
   Paired,
   PairingCode,
@@ -72,6 +87,12 @@ import type {
   Request,
   Requirements,
   Reset,
+  Rollout,
+  RolloutStart,
+  RolloutStop,
+  RolloutTpn,
+  RolloutTpnPage,
+  Rollouts,
   Row,
   RowPage,
   Sale,
@@ -95,6 +116,10 @@ import type {
   TemplatePage,
   TemplatePatch,
   TemplateRetire,
+  TemplateStore,
+  TemplateStorePage,
+  Terminal,
+  TerminalPage,
   TpnActivate,
   TpnDeactivate,
   TpnPage,
@@ -114,6 +139,16 @@ import type {
   WebhookWithSecret,
   Webhooks,
 } from './types.js';
+
+/** What to ask `onboarding_link_list` for. */
+export interface OnboardingLinkListQuery {
+  /** Only those in this state. */
+  status?: 'open' | 'submitted' | 'completed' | 'withdrawn' | 'expired' | null;
+  /** Objects on the page. */
+  limit?: number | null;
+  /** What `nextCursor` of the page before said. */
+  cursor?: string | null;
+}
 
 /** What to ask `merchant_list` for. */
 export interface MerchantListQuery {
@@ -151,6 +186,20 @@ export interface MerchantListQuery {
 export interface MerchantGetQuery {
   /** Show it as it was at this time. */
   asOf?: string | null;
+}
+
+/** What to ask `merchant_audit` for. */
+export interface MerchantAuditQuery {
+  /** What `nextCursor` of the page before said. */
+  cursor?: number | null;
+  /** How many entries. */
+  limit?: number | null;
+  /** Not before this moment. */
+  from?: string | null;
+  /** Before this moment. */
+  until?: string | null;
+  /** A part of who did it, of what was done in words, of the object's id or of a changed field. */
+  search?: string | null;
 }
 
 /** What to ask `store_list` for. */
@@ -241,6 +290,32 @@ export interface TemplateGetQuery {
   version?: number | null;
 }
 
+/** What to ask `template_tpns` for. */
+export interface TemplateTpnsQuery {
+  /** TPNs on the page. */
+  limit?: number | null;
+  /** What `nextCursor` of the page before said. */
+  cursor?: string | null;
+}
+
+/** What to ask `template_stores` for. */
+export interface TemplateStoresQuery {
+  /** Stores on the page. */
+  limit?: number | null;
+  /** What `nextCursor` of the page before said. */
+  cursor?: string | null;
+}
+
+/** What to ask `rollout_tpns` for. */
+export interface RolloutTpnsQuery {
+  /** Only those that are so far. */
+  state?: 'pending' | 'downloaded' | 'stopped' | 'replaced' | null;
+  /** TPNs on the page. */
+  limit?: number | null;
+  /** What `nextCursor` of the page before said. */
+  cursor?: string | null;
+}
+
 /** What to ask `bulk_list` for. */
 export interface BulkListQuery {
   /** What `nextCursor` of the page before said. */
@@ -301,6 +376,8 @@ export interface AuditListQuery {
   from?: string | null;
   /** Before this moment. */
   until?: string | null;
+  /** A part of who did it, of what was done in words, of the object's id or of a changed field. */
+  search?: string | null;
 }
 
 /** What to ask `audit_verify` for. */
@@ -315,6 +392,108 @@ export interface CaughtListQuery {
   cursor?: number | null;
   /** How many. */
   limit?: number | null;
+}
+
+/** The operations of `onboarding-links`. */
+export class OnboardingLinksOperations extends Group {
+  /**
+   * List the forms that were sent to merchants, the newest first.
+   *
+   * Needs the scope `merchants.read`.
+   */
+  onboardingLinkList(query: OnboardingLinkListQuery = {}, options: RequestOptions = {}): Paged<OnboardingLink, OnboardingLinkPage> {
+    return new Paged<OnboardingLink, OnboardingLinkPage>(this.core, { method: 'GET', path: '/v1/onboarding-links', query: { ...query } }, options);
+  }
+
+  /**
+   * Send a merchant a form to fill in.
+   *
+   * An e-mail with a link goes to the address. The merchant enters its own details and those of its
+   * store, with the rules of `POST /v1/onboardmerchant`; you add the terminal and onboard. What you
+   * know already can be sent along, and is filled in.
+   *
+   * Needs the scope `onboard.write`.
+   */
+  onboardingLinkCreate(body: OnboardingLinkCreate, options: WriteOptions = {}): Promise<OnboardingLink> {
+    return this.core.send<OnboardingLink>({ method: 'POST', path: '/v1/onboarding-links', isKeyed: true, body }, options);
+  }
+
+  /**
+   * Show a form that was sent to a merchant, with what was entered so far.
+   *
+   * Needs the scope `merchants.read`.
+   */
+  onboardingLinkGet(linkId: string, options: RequestOptions = {}): Promise<OnboardingLink> {
+    return this.core.send<OnboardingLink>({ method: 'GET', path: '/v1/onboarding-links/{linkId}', variables: { linkId } }, options);
+  }
+
+  /**
+   * Send the form again, with a new link; the one before stops working.
+   *
+   * What was entered so far stays in the form. A form that was submitted can be corrected.
+   *
+   * Needs the scope `onboard.write`.
+   */
+  onboardingLinkResend(linkId: string, body: OnboardingLinkResend = {}, options: WriteOptions = {}): Promise<OnboardingLink> {
+    return this.core.send<OnboardingLink>({ method: 'POST', path: '/v1/onboarding-links/{linkId}/resend', isKeyed: true, variables: { linkId }, body }, options);
+  }
+
+  /**
+   * Withdraw a form that was sent to a merchant; its link stops working.
+   *
+   * What was entered is erased.
+   *
+   * Needs the scope `onboard.write`.
+   */
+  onboardingLinkWithdraw(linkId: string, body: OnboardingLinkWithdraw = {}, options: WriteOptions = {}): Promise<OnboardingLink> {
+    return this.core.send<OnboardingLink>({ method: 'POST', path: '/v1/onboarding-links/{linkId}/withdraw', isKeyed: true, variables: { linkId }, body }, options);
+  }
+
+  /**
+   * Onboard the merchant who submitted a form.
+   *
+   * Merchant, store and TPN are created as by `POST /v1/onboardmerchant`, from what the merchant
+   * entered, the terminal that you add, and what you replace. Rejected requests change nothing.
+   *
+   * Needs the scope `onboard.write`.
+   */
+  onboardingLinkOnboard(linkId: string, body: OnboardingLinkOnboard, options: WriteOptions = {}): Promise<Onboarded> {
+    return this.core.send<Onboarded>({ method: 'POST', path: '/v1/onboarding-links/{linkId}/onboard', isKeyed: true, variables: { linkId }, body }, options);
+  }
+
+  /**
+   * Open a form with the link that was sent.
+   *
+   * Shows what was entered so far, until the form is submitted.
+   *
+   * Needs no key.
+   */
+  onboardingLinkOpen(body: OnboardingLinkOpen, options: UnkeyedOptions = {}): Promise<OnboardingForm> {
+    return this.core.send<OnboardingForm>({ method: 'POST', path: '/v1/onboarding-links/open', body }, options);
+  }
+
+  /**
+   * Save what was entered in a form so far, right or wrong.
+   *
+   * It replaces what was saved before.
+   *
+   * Needs no key.
+   */
+  onboardingLinkDraft(body: OnboardingLinkDraft, options: UnkeyedOptions = {}): Promise<OnboardingFormSaved> {
+    return this.core.send<OnboardingFormSaved>({ method: 'POST', path: '/v1/onboarding-links/draft', body }, options);
+  }
+
+  /**
+   * Submit a form that was filled in.
+   *
+   * The fields have the names and rules of `POST /v1/onboardmerchant`. Whether names are in use is
+   * found out when the ISO onboards. From now on the link shows nothing of what was entered.
+   *
+   * Needs no key.
+   */
+  onboardingLinkSubmit(body: OnboardingLinkSubmit, options: UnkeyedOptions = {}): Promise<OnboardingFormSaved> {
+    return this.core.send<OnboardingFormSaved>({ method: 'POST', path: '/v1/onboarding-links/submit', body }, options);
+  }
 }
 
 /** The operations of `merchants`. */
@@ -396,6 +575,18 @@ export class MerchantsOperations extends Group {
    */
   duplicates(merchantId: string, options: RequestOptions = {}): Promise<Duplicates> {
     return this.core.send<Duplicates>({ method: 'GET', path: '/v1/merchants/{merchantId}/duplicates', variables: { merchantId } }, options);
+  }
+
+  /**
+   * List what was done to a merchant, its stores and its TPNs, the newest first.
+   *
+   * These are entries of the audit log. `values` has what fields were and became, for those who may
+   * read the objects.
+   *
+   * Needs the scope `audit.read`.
+   */
+  audit(merchantId: string, query: MerchantAuditQuery = {}, options: RequestOptions = {}): Paged<Activity, ActivityPage> {
+    return new Paged<Activity, ActivityPage>(this.core, { method: 'GET', path: '/v1/merchants/{merchantId}/audit', variables: { merchantId }, query: { ...query } }, options);
   }
 }
 
@@ -737,7 +928,8 @@ export class TemplatesOperations extends Group {
   /**
    * Give a template a new version.
    *
-   * TPNs keep the version that they were given; `PATCH /v1/tpns/{tpn}` moves one to the newest.
+   * TPNs keep the version that they were given; `POST /v1/templates/{name}/rollouts` moves them to
+   * the newest.
    *
    * Needs the scope `templates.write`.
    */
@@ -754,6 +946,78 @@ export class TemplatesOperations extends Group {
    */
   retire(name: string, body: TemplateRetire = {}, options: WriteOptions = {}): Promise<Template> {
     return this.core.send<Template>({ method: 'POST', path: '/v1/templates/{name}/retire', isKeyed: true, variables: { name }, body }, options);
+  }
+
+  /**
+   * List the TPNs that use a template, but for retired ones.
+   *
+   * Needs the scope `tpns.read`.
+   */
+  tpns(name: string, query: TemplateTpnsQuery = {}, options: RequestOptions = {}): Paged<Terminal, TerminalPage> {
+    return new Paged<Terminal, TerminalPage>(this.core, { method: 'GET', path: '/v1/templates/{name}/tpns', variables: { name }, query: { ...query } }, options);
+  }
+
+  /**
+   * List the stores whose TPNs use a template.
+   *
+   * Needs the scope `tpns.read`.
+   */
+  stores(name: string, query: TemplateStoresQuery = {}, options: RequestOptions = {}): Paged<TemplateStore, TemplateStorePage> {
+    return new Paged<TemplateStore, TemplateStorePage>(this.core, { method: 'GET', path: '/v1/templates/{name}/stores', variables: { name }, query: { ...query } }, options);
+  }
+
+  /**
+   * List the newest roll-outs of a template, 20 at most.
+   *
+   * Needs the scope `tpns.read`.
+   */
+  rolloutList(name: string, options: RequestOptions = {}): Promise<Rollouts> {
+    return this.core.send<Rollouts>({ method: 'GET', path: '/v1/templates/{name}/rollouts', variables: { name } }, options);
+  }
+
+  /**
+   * Give TPNs another version of the template that they use.
+   *
+   * All that use it, those of some stores, or some TPNs; those that have the version already are
+   * left out. Their devices get it with their next download.
+   *
+   * Needs the scope `tpns.write`.
+   */
+  rolloutStart(name: string, body: RolloutStart = {}, options: WriteOptions = {}): Promise<Rollout> {
+    return this.core.send<Rollout>({ method: 'POST', path: '/v1/templates/{name}/rollouts', isKeyed: true, variables: { name }, body }, options);
+  }
+}
+
+/** The operations of `rollouts`. */
+export class RolloutsOperations extends Group {
+  /**
+   * Show a roll-out.
+   *
+   * Needs the scope `tpns.read`.
+   */
+  get(rolloutId: string, options: RequestOptions = {}): Promise<Rollout> {
+    return this.core.send<Rollout>({ method: 'GET', path: '/v1/rollouts/{rolloutId}', variables: { rolloutId } }, options);
+  }
+
+  /**
+   * List the TPNs of a roll-out, and how far each of them is.
+   *
+   * Needs the scope `tpns.read`.
+   */
+  tpns(rolloutId: string, query: RolloutTpnsQuery = {}, options: RequestOptions = {}): Paged<RolloutTpn, RolloutTpnPage> {
+    return new Paged<RolloutTpn, RolloutTpnPage>(this.core, { method: 'GET', path: '/v1/rollouts/{rolloutId}/tpns', variables: { rolloutId }, query: { ...query } }, options);
+  }
+
+  /**
+   * Stop a roll-out.
+   *
+   * TPNs whose device has not downloaded the version get the one back that they had; all others stay
+   * as they are.
+   *
+   * Needs the scope `tpns.write`.
+   */
+  stop(rolloutId: string, body: RolloutStop = {}, options: WriteOptions = {}): Promise<Rollout> {
+    return this.core.send<Rollout>({ method: 'POST', path: '/v1/rollouts/{rolloutId}/stop', isKeyed: true, variables: { rolloutId }, body }, options);
   }
 }
 
@@ -870,7 +1134,7 @@ export class IsosOperations extends Group {
   /**
    * Register as an ISO.
    *
-   * A letter with a link goes to the address; nothing exists before that link is opened. The answer
+   * An e-mail with a link goes to the address; nothing exists before that link is opened. The answer
    * is the same whether or not the address is known here.
    *
    * Needs no key.
@@ -907,6 +1171,15 @@ export class IsosOperations extends Group {
    */
   patch(isoId: string, body: IsoPatch = {}, options: WriteOptions = {}): Promise<Iso> {
     return this.core.send<Iso>({ method: 'PATCH', path: '/v1/isos/{isoId}', isKeyed: true, variables: { isoId }, body }, options);
+  }
+
+  /**
+   * Show how much the ISO has of what can be limited, and how many keys and people work for it.
+   *
+   * Needs the scope `isos.read`.
+   */
+  usageGet(isoId: string, options: RequestOptions = {}): Promise<IsoUsage> {
+    return this.core.send<IsoUsage>({ method: 'GET', path: '/v1/isos/{isoId}/usage', variables: { isoId } }, options);
   }
 }
 
@@ -1094,8 +1367,8 @@ export class AuditOperations extends Group {
    *
    * Needs the scope `audit.read`.
    */
-  list(query: AuditListQuery = {}, options: RequestOptions = {}): Paged<Audit, AuditPage> {
-    return new Paged<Audit, AuditPage>(this.core, { method: 'GET', path: '/v1/audit', query: { ...query } }, options);
+  list(query: AuditListQuery = {}, options: RequestOptions = {}): Paged<AuditShown, AuditShownPage> {
+    return new Paged<AuditShown, AuditShownPage>(this.core, { method: 'GET', path: '/v1/audit', query: { ...query } }, options);
   }
 
   /**
@@ -1205,8 +1478,8 @@ export class SandboxOperations extends Group {
   /**
    * Take away what the ISO onboarded, so that its sandbox starts over. Sandbox only.
    *
-   * Merchants, stores, TPNs, devices, their past versions, answers of idempotency keys, caught
-   * webhooks, and the lead of the clock go. The account, keys, people, templates, defaults,
+   * Merchants, stores, TPNs, devices, their past versions, onboarding links, answers of idempotency
+   * keys, caught webhooks, and the lead of the clock go. The account, keys, people, templates, defaults,
    * webhooks, events and the audit log stay.
    *
    * Needs the scope `isos.write`.
@@ -1244,12 +1517,14 @@ export class ScopesOperations extends Group {
 
 /** Every operation of the interface. */
 export class Operations extends Group {
+  readonly onboardingLinks = new OnboardingLinksOperations(this.core);
   readonly merchants = new MerchantsOperations(this.core);
   readonly stores = new StoresOperations(this.core);
   readonly tpns = new TpnsOperations(this.core);
   readonly device = new DeviceOperations(this.core);
   readonly sales = new SalesOperations(this.core);
   readonly templates = new TemplatesOperations(this.core);
+  readonly rollouts = new RolloutsOperations(this.core);
   readonly parameters = new ParametersOperations(this.core);
   readonly defaults = new DefaultsOperations(this.core);
   readonly bulk = new BulkOperations(this.core);
@@ -1276,6 +1551,15 @@ export class Operations extends Group {
    */
   onboardMerchant(body: OnboardMerchant, options: WriteOptions = {}): Promise<Onboarded> {
     return this.core.send<Onboarded>({ method: 'POST', path: '/v1/onboardmerchant', isKeyed: true, body }, options);
+  }
+
+  /**
+   * List the manufacturers of devices and what each of them makes.
+   *
+   * Needs no key.
+   */
+  deviceModelList(options: RequestOptions = {}): Promise<DeviceModels> {
+    return this.core.send<DeviceModels>({ method: 'GET', path: '/v1/device-models' }, options);
   }
 
   /**

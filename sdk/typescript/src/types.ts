@@ -11,6 +11,83 @@ export interface Onboarded {
   data: OnboardedData;
 }
 
+/** A form that was sent to a merchant. */
+export interface OnboardingLink {
+  /** Id of the link. */
+  linkId: string;
+  /** State of the link: `open`, `submitted`, `completed`, `withdrawn` or `expired`. */
+  status: string;
+  /** What can be done with it in this state, by the name of the route. */
+  actions: string[];
+  /** Grows by one with every change of state. */
+  version: number;
+  /** Where the link was sent. Null when a request is repeated with its idempotency key. */
+  email: string | null;
+  /** Name of the person, if it was given. Null when a request is repeated. */
+  name: string | null;
+  /**
+   * What is known of the merchant so far, by the names of `merchantData` of an onboarding. Until
+   * it was submitted, a draft. Null when a request is repeated.
+   */
+  merchantData: Record<string, unknown> | null;
+  /** What is known of the store so far. Null when a request is repeated. */
+  storeData: Record<string, unknown> | null;
+  /** Address of the form. Shown only when the link is made or sent again; else null. */
+  url: string | null;
+  /** The merchant that was onboarded. */
+  merchantId: string | null;
+  /** Its store. */
+  storeId: string | null;
+  /** Its TPN. */
+  tpn: string | null;
+  /** Who sent it. */
+  createdBy: string;
+  /** When it was sent first. */
+  created: string;
+  /** When it changed last, drafts included. */
+  updated: string;
+  /** Until when the form can be filled in. */
+  expires: string;
+  /** When it was submitted last. */
+  submitted: string | null;
+}
+
+/** A page of a list. */
+export interface OnboardingLinkPage {
+  /** The objects. */
+  data: OnboardingLink[];
+  /** Whether there are more behind them. */
+  hasMore: boolean;
+  /** Send it as `cursor` to get those. */
+  nextCursor: string | null;
+}
+
+/** A form to fill in. */
+export interface OnboardingForm {
+  /** `open`, `submitted` or `completed`. */
+  status: string;
+  /** Name of the ISO that sent it. */
+  isoName: string;
+  /** Web site of the ISO. */
+  isoWebsite: string | null;
+  /** Until when the form can be filled in. */
+  expires: string;
+  /** What was entered of the merchant; null once the form was submitted. */
+  merchantData: Record<string, unknown> | null;
+  /** What was entered of the store; null once the form was submitted. */
+  storeData: Record<string, unknown> | null;
+}
+
+/** A form as it was saved. */
+export interface OnboardingFormSaved {
+  /** `open`, or `submitted` when it was. */
+  status: string;
+  /** When it was saved. */
+  saved: string;
+  /** Until when the form can be filled in. */
+  expires: string;
+}
+
 /** The person to talk to, and where. Sealed as one value. */
 export interface Contact {
   /** First name. */
@@ -116,6 +193,69 @@ export interface Duplicate {
 export interface Duplicates {
   /** Up to 20 merchants, the most similar first. */
   data: Duplicate[];
+}
+
+/** Something that was done to a merchant, a store or a TPN. */
+export interface Activity {
+  /** Number of the entry; an ISO's numbers have no gaps. */
+  sequence: number;
+  /** When it was done. */
+  time: string;
+  /** Who did it. */
+  actor: string;
+  /** From which address. */
+  ip: string | null;
+  /** In which request. */
+  requestId: string | null;
+  /** What was done. */
+  action: string;
+  /** To what kind of object. */
+  object: string;
+  /** To which one. */
+  objectId: string;
+  /** Other objects that the same change made or touched. */
+  related: string[];
+  /** Version of the object before. */
+  versionBefore: number | null;
+  /** Version of the object after. */
+  versionAfter: number | null;
+  /** Fields that changed, with values where these may be read. */
+  changes: unknown;
+  /** `done` or `refused`. */
+  result: string;
+  /** Why. */
+  reason: string | null;
+  /** Hash of the entry before, as hexadecimal digits; empty for the first. */
+  previousHash: string;
+  /** Hash of this entry and the one before. */
+  hash: string;
+  /**
+   * Name of the person or the key that did it; null when it is not known any more, and for
+   * others.
+   */
+  actorName: string | null;
+  /** What was done, in words. */
+  summary: string;
+  /** What changed fields were and became, by their names; what may not be shown is left out. */
+  values: Record<string, ValueChange>;
+}
+
+/** A page of a list. */
+export interface ActivityPage {
+  /** The objects. */
+  data: Activity[];
+  /** Whether there are more behind them. */
+  hasMore: boolean;
+  /** Send it as `cursor` to get those. */
+  nextCursor: string | null;
+}
+
+/** What a field was and became. */
+export interface ValueChange {
+  /** Its value before. */
+  from: unknown;
+  /** Its value after. */
+  to: unknown;
 }
 
 /** A store. */
@@ -360,6 +500,14 @@ export interface DeviceSale {
   sale: Sale | null;
 }
 
+/** TPNs that have a version of a template. */
+export interface TemplateUse {
+  /** The version. */
+  version: number;
+  /** How many TPNs have it. */
+  tpns: number;
+}
+
 /** A template. */
 export interface Template {
   /** Id of the template. */
@@ -372,6 +520,8 @@ export interface Template {
   version: number;
   /** What it sets; all else is taken from the layers below. */
   parameters: Record<string, unknown>;
+  /** How many TPNs have which version of it, the newest first; retired ones are left out. */
+  usedBy: TemplateUse[];
   /** When it was created. */
   created: string;
   /** When it last changed. */
@@ -382,6 +532,128 @@ export interface Template {
 export interface TemplatePage {
   /** The objects. */
   data: Template[];
+  /** Whether there are more behind them. */
+  hasMore: boolean;
+  /** Send it as `cursor` to get those. */
+  nextCursor: string | null;
+}
+
+/** Where a TPN is, and what it has. */
+export interface Terminal {
+  /** The TPN number. */
+  tpn: string;
+  /** State of the TPN. */
+  status: string;
+  /** Label shown for the terminal. */
+  defaultLabel: string | null;
+  /** Id of its merchant. */
+  merchantId: string;
+  /** Id of its store; none while it waits in the merchant's pool. */
+  storeId: string | null;
+  /** Trading name of the store. */
+  storeDba: string | null;
+  /** Version of the template that it has now. */
+  templateVersion: number | null;
+  /** The device that is bound to it. */
+  device: Device | null;
+}
+
+/** A page of a list. */
+export interface TerminalPage {
+  /** The objects. */
+  data: Terminal[];
+  /** Whether there are more behind them. */
+  hasMore: boolean;
+  /** Send it as `cursor` to get those. */
+  nextCursor: string | null;
+}
+
+/** A store whose TPNs use a template. */
+export interface TemplateStore {
+  /** Id of the store. */
+  storeId: string;
+  /** Trading name of the store. */
+  dba: string;
+  /** Id of its merchant. */
+  merchantId: string;
+  /** How many of its TPNs use the template. */
+  tpns: number;
+}
+
+/** A page of a list. */
+export interface TemplateStorePage {
+  /** The objects. */
+  data: TemplateStore[];
+  /** Whether there are more behind them. */
+  hasMore: boolean;
+  /** Send it as `cursor` to get those. */
+  nextCursor: string | null;
+}
+
+/** A roll-out of a template's version. */
+export interface Rollout {
+  /** Id of the roll-out. */
+  rolloutId: string;
+  /** Name of the template. */
+  template: string;
+  /** The version that the TPNs are given. */
+  version: number;
+  /** `running` while devices are pending, `finished` when none is, or `stopped`. */
+  status: string;
+  /** Why it was stopped, if somebody said so. */
+  reason: string | null;
+  /** TPNs whose device has not downloaded the version yet. */
+  pending: number;
+  /** TPNs whose device has downloaded it. */
+  downloaded: number;
+  /** TPNs that were pending when it was stopped, and have the version that they had before. */
+  stopped: number;
+  /** TPNs that were given something else while they were pending, or retired. */
+  replaced: number;
+  /** Who started it. */
+  createdBy: string;
+  /** When it was started. */
+  created: string;
+  /** When it was stopped. */
+  ended: string | null;
+}
+
+/** Roll-outs of a template. */
+export interface Rollouts {
+  /** The roll-outs, the newest first. */
+  data: Rollout[];
+}
+
+/** A TPN of a roll-out. */
+export interface RolloutTpn {
+  /** The TPN number. */
+  tpn: string;
+  /** State of the TPN. */
+  status: string;
+  /** Label shown for the terminal. */
+  defaultLabel: string | null;
+  /** Id of its merchant. */
+  merchantId: string;
+  /** Id of its store; none while it waits in the merchant's pool. */
+  storeId: string | null;
+  /** Trading name of the store. */
+  storeDba: string | null;
+  /** Version of the template that it has now. */
+  templateVersion: number | null;
+  /** The device that is bound to it. */
+  device: Device | null;
+  /** `pending`, `downloaded`, `stopped` or `replaced`. */
+  state: string;
+  /** When it got so far. */
+  changed: string;
+  /** The version that it had before. */
+  previousVersion: number;
+}
+
+/** A page of a list. */
+export interface RolloutTpnPage {
+  /** The objects. */
+  data: RolloutTpn[];
   /** Whether there are more behind them. */
   hasMore: boolean;
   /** Send it as `cursor` to get those. */
@@ -540,7 +812,7 @@ export interface IsoRegistered {
   status: string;
   /** What to do next. */
   message: string;
-  /** Until when the link in the letter can be opened. */
+  /** Until when the link in the e-mail can be opened. */
   expires: string;
 }
 
@@ -617,6 +889,28 @@ export interface Iso {
   created: string;
   /** When it was changed last. */
   updated: string;
+}
+
+/** What an ISO has. Counting stops at 100,000. */
+export interface IsoUsage {
+  /** Merchants that are neither closed nor rejected. */
+  merchants: number;
+  /** Stores that are not closed. */
+  stores: number;
+  /** TPNs that are not retired. */
+  tpns: number;
+  /** TPNs that a device is paired with. */
+  devices: number;
+  /** Onboardings within 24 hours. */
+  onboardings: number;
+  /** API keys that are neither expired nor revoked. */
+  keys: number;
+  /** Administrators and staff of the ISO. */
+  people: number;
+  /** Users of its merchants and stores. */
+  merchantPeople: number;
+  /** Webhooks that are enabled. */
+  webhooks: number;
 }
 
 /** Somebody who can sign in now. */
@@ -857,8 +1151,8 @@ export interface DeliveryWithAttempts {
   history: Attempt[];
 }
 
-/** An entry of the audit log. */
-export interface Audit {
+/** An entry of the audit log, with names and words. */
+export interface AuditShown {
   /** Number of the entry; an ISO's numbers have no gaps. */
   sequence: number;
   /** When it was done. */
@@ -891,12 +1185,19 @@ export interface Audit {
   previousHash: string;
   /** Hash of this entry and the one before. */
   hash: string;
+  /**
+   * Name of the person or the key that did it; null when it is not known any more, and for
+   * others.
+   */
+  actorName: string | null;
+  /** What was done, in words. */
+  summary: string;
 }
 
 /** A page of a list. */
-export interface AuditPage {
+export interface AuditShownPage {
   /** The objects. */
-  data: Audit[];
+  data: AuditShown[];
   /** Whether there are more behind them. */
   hasMore: boolean;
   /** Send it as `cursor` to get those. */
@@ -919,7 +1220,7 @@ export interface AuditVerified {
   seal: string;
   /** When it was looked at. */
   time: string;
-  /** The first faults. */
+  /** The first errors. */
   faults: ChainBreak[];
 }
 
@@ -1049,6 +1350,22 @@ export interface Scopes {
   presets: ScopePreset[];
 }
 
+/** A manufacturer of devices. */
+export interface DeviceMaker {
+  /** Its name, as `deviceManufacturer` of a TPN shows it. */
+  deviceManufacturer: string;
+  /** Other names that `deviceManufacturer` accepts. */
+  otherNames: string[];
+  /** What `deviceModel` can be with it. */
+  deviceModels: string[];
+}
+
+/** All devices that a TPN can have. */
+export interface DeviceModels {
+  /** The manufacturers. */
+  data: DeviceMaker[];
+}
+
 /** An OpenAPI 3.1 document. */
 export type OpenapiReply = Record<string, unknown>;
 
@@ -1091,6 +1408,102 @@ export interface OnboardMerchant3 {
  * created under that store. Everything is created, or nothing is.
  */
 export type OnboardMerchant = OnboardMerchant1 | OnboardMerchant2 | OnboardMerchant3;
+
+/**
+ * Send a merchant a form to fill in.
+ *
+ * An e-mail with a link goes to the address. The merchant enters its own details and those of its
+ * store, with the rules of `POST /v1/onboardmerchant`; you add the terminal and onboard. What you
+ * know already can be sent along, and is filled in.
+ */
+export interface OnboardingLinkCreate {
+  /** E-mail address. */
+  email: string;
+  /** Name of an organisation or a person. */
+  name?: string | null;
+  /** What is known of the merchant. `isoAgentReference` and `isoMerchant` are not shown to it. */
+  merchantData?: OnboardingLinkCreateMerchantData | null;
+  /** What is known of the store. */
+  storeData?: OnboardingLinkCreateStoreData | null;
+  /** Days until the link expires. */
+  expiresInDays?: number | null;
+  /** Whether the link is sent by e-mail. Without it, send `url` of the answer yourself. */
+  sendEmail?: boolean | null;
+}
+
+/**
+ * Send the form again, with a new link; the one before stops working.
+ *
+ * What was entered so far stays in the form. A form that was submitted can be corrected.
+ */
+export interface OnboardingLinkResend {
+  /** Days until the link expires. */
+  expiresInDays?: number | null;
+  /** Whether the link is sent by e-mail. Without it, send `url` of the answer yourself. */
+  sendEmail?: boolean | null;
+}
+
+/**
+ * Withdraw a form that was sent to a merchant; its link stops working.
+ *
+ * What was entered is erased.
+ */
+export interface OnboardingLinkWithdraw {
+}
+
+/**
+ * Onboard the merchant who submitted a form.
+ *
+ * Merchant, store and TPN are created as by `POST /v1/onboardmerchant`, from what the merchant
+ * entered, the terminal that you add, and what you replace. Rejected requests change nothing.
+ */
+export interface OnboardingLinkOnboard {
+  /** Replaces what the merchant entered of itself, field by field. */
+  merchantData?: OnboardingLinkCreateMerchantData | null;
+  /** Replaces what the merchant entered of its store, field by field. */
+  storeData?: OnboardingLinkCreateStoreData | null;
+  /** The terminal profile to create. */
+  tpnData: TpnData;
+}
+
+/**
+ * Open a form with the link that was sent.
+ *
+ * Shows what was entered so far, until the form is submitted.
+ */
+export interface OnboardingLinkOpen {
+  /** What a link that was sent by mail ends with. */
+  token: string;
+}
+
+/**
+ * Save what was entered in a form so far, right or wrong.
+ *
+ * It replaces what was saved before.
+ */
+export interface OnboardingLinkDraft {
+  /** What a link that was sent by mail ends with. */
+  token: string;
+  /** What was entered of the merchant. */
+  merchantData?: OnboardingLinkDraftMerchantData | null;
+  /** What was entered of the store. */
+  storeData?: OnboardingLinkDraftStoreData | null;
+}
+
+/**
+ * Submit a form that was filled in.
+ *
+ * The fields have the names and rules of `POST /v1/onboardmerchant`. Whether names are in use is
+ * found out when the ISO onboards. From now on the link shows nothing of what was entered.
+ */
+export interface OnboardingLinkSubmit {
+  /** What a link that was sent by mail ends with. */
+  token: string;
+  /** Details of the merchant. */
+  merchantData: OnboardingLinkSubmitMerchantData;
+  /** Details of its store. */
+  storeData: StoreData;
+}
 
 /**
  * Change a merchant.
@@ -1434,7 +1847,8 @@ export interface TemplateCreate {
 /**
  * Give a template a new version.
  *
- * TPNs keep the version that they were given; `PATCH /v1/tpns/{tpn}` moves one to the newest.
+ * TPNs keep the version that they were given; `POST /v1/templates/{name}/rollouts` moves them to
+ * the newest.
  */
 export interface TemplatePatch {
   /** What it sets from now on, in the place of what it set before. */
@@ -1449,6 +1863,32 @@ export interface TemplatePatch {
  * No TPN can be given it any more; those that have it keep it.
  */
 export interface TemplateRetire {
+}
+
+/**
+ * Give TPNs another version of the template that they use.
+ *
+ * All that use it, those of some stores, or some TPNs; those that have the version already are
+ * left out. Their devices get it with their next download.
+ */
+export interface RolloutStart {
+  /** The version to give them; the newest if left out. */
+  version?: number | null;
+  /** Only these TPNs. */
+  tpns?: string[] | null;
+  /** Only TPNs of these stores. */
+  storeIds?: string[] | null;
+}
+
+/**
+ * Stop a roll-out.
+ *
+ * TPNs whose device has not downloaded the version get the one back that they had; all others stay
+ * as they are.
+ */
+export interface RolloutStop {
+  /** Why, in a few words. */
+  reason?: string | null;
 }
 
 /**
@@ -1475,7 +1915,7 @@ export interface BulkCancel {
 /**
  * Register as an ISO.
  *
- * A letter with a link goes to the address; nothing exists before that link is opened. The answer
+ * An e-mail with a link goes to the address; nothing exists before that link is opened. The answer
  * is the same whether or not the address is known here.
  */
 export interface IsoRegister {
@@ -1577,7 +2017,7 @@ export interface WebhookCreate {
   /** What it is for. */
   description?: string | null;
   /** Kinds of events to send, such as `merchant.created` or `tpn.*`. Absent: all. */
-  events?: string[] | null;
+  events?: ('*' | 'merchant.*' | 'merchant.created' | 'merchant.updated' | 'merchant.activated' | 'merchant.action_required' | 'merchant.rejected' | 'merchant.suspended' | 'merchant.resumed' | 'merchant.closed' | 'store.*' | 'store.created' | 'store.updated' | 'store.activated' | 'store.deactivated' | 'store.closed' | 'tpn.*' | 'tpn.created' | 'tpn.updated' | 'tpn.activated' | 'tpn.deactivated' | 'tpn.attention' | 'tpn.reassigned' | 'tpn.retired' | 'tpn.credentials_revealed' | 'device.*' | 'device.pairing_code_made' | 'device.bound' | 'device.unbound' | 'sale.*' | 'sale.requested' | 'sale.shown' | 'sale.approved' | 'sale.declined' | 'sale.cancelled' | 'sale.expired' | 'onboarding_link.*' | 'onboarding_link.created' | 'onboarding_link.resent' | 'onboarding_link.submitted' | 'onboarding_link.completed' | 'onboarding_link.withdrawn' | 'onboarding_link.expired' | 'template.*' | 'template.created' | 'template.updated' | 'template.retired' | 'rollout.*' | 'rollout.started' | 'rollout.stopped' | 'defaults.*' | 'defaults.updated' | 'iso.*' | 'iso.registered' | 'iso.updated' | 'iso.activated' | 'iso.rejected' | 'iso.suspended' | 'iso.resumed' | 'bulk.*' | 'bulk.done' | 'bulk.failed' | 'bulk.cancelled' | 'audit.*' | 'audit.head' | 'endpoint.*' | 'endpoint.disabled' | 'key.*' | 'key.expiring' | 'sandbox.*' | 'sandbox.reset')[] | null;
   /** Header fields that go along with every request. Their values are not shown again. */
   headers?: HeaderWithNameAndValue[] | null;
 }
@@ -1589,11 +2029,13 @@ export interface WebhookUpdate {
   /** What it is for. */
   description?: string | null;
   /** Kinds of events to send. */
-  events?: string[] | null;
+  events?: ('*' | 'merchant.*' | 'merchant.created' | 'merchant.updated' | 'merchant.activated' | 'merchant.action_required' | 'merchant.rejected' | 'merchant.suspended' | 'merchant.resumed' | 'merchant.closed' | 'store.*' | 'store.created' | 'store.updated' | 'store.activated' | 'store.deactivated' | 'store.closed' | 'tpn.*' | 'tpn.created' | 'tpn.updated' | 'tpn.activated' | 'tpn.deactivated' | 'tpn.attention' | 'tpn.reassigned' | 'tpn.retired' | 'tpn.credentials_revealed' | 'device.*' | 'device.pairing_code_made' | 'device.bound' | 'device.unbound' | 'sale.*' | 'sale.requested' | 'sale.shown' | 'sale.approved' | 'sale.declined' | 'sale.cancelled' | 'sale.expired' | 'onboarding_link.*' | 'onboarding_link.created' | 'onboarding_link.resent' | 'onboarding_link.submitted' | 'onboarding_link.completed' | 'onboarding_link.withdrawn' | 'onboarding_link.expired' | 'template.*' | 'template.created' | 'template.updated' | 'template.retired' | 'rollout.*' | 'rollout.started' | 'rollout.stopped' | 'defaults.*' | 'defaults.updated' | 'iso.*' | 'iso.registered' | 'iso.updated' | 'iso.activated' | 'iso.rejected' | 'iso.suspended' | 'iso.resumed' | 'bulk.*' | 'bulk.done' | 'bulk.failed' | 'bulk.cancelled' | 'audit.*' | 'audit.head' | 'endpoint.*' | 'endpoint.disabled' | 'key.*' | 'key.expiring' | 'sandbox.*' | 'sandbox.reset')[] | null;
   /** Header fields that go along with every request, all of them. */
   headers?: HeaderWithNameAndValue[] | null;
   /** Whether events are sent. */
   status?: 'enabled' | 'disabled' | null;
+  /** Optional fields to empty. */
+  clear?: ('description' | 'headers')[] | null;
   /** The version that the change is based on. Absent: whichever there is. */
   expectedVersion?: number | null;
 }
@@ -1678,8 +2120,8 @@ export interface SimulatedAnswer {
 /**
  * Take away what the ISO onboarded, so that its sandbox starts over. Sandbox only.
  *
- * Merchants, stores, TPNs, devices, their past versions, answers of idempotency keys, caught
- * webhooks, and the lead of the clock go. The account, keys, people, templates, defaults,
+ * Merchants, stores, TPNs, devices, their past versions, onboarding links, answers of idempotency
+ * keys, caught webhooks, and the lead of the clock go. The account, keys, people, templates, defaults,
  * webhooks, events and the audit log stay.
  */
 export interface SandboxReset {
@@ -1776,6 +2218,35 @@ export interface MerchantData {
   ISDcode: string;
 }
 
+export interface OnboardingLinkCreateMerchantData {
+  /** Trading name. Unique among the ISO's merchants, and among its stores. */
+  dba?: string | null;
+  /** First name. */
+  firstName?: string | null;
+  /** Last name. */
+  lastName?: string | null;
+  /** E-mail address. */
+  email?: string | null;
+  /** A line of the street address. */
+  addressLine1?: string | null;
+  /** A line of the street address. */
+  addressLine2?: string | null;
+  /** US ZIP code; city and state follow from it. */
+  zipCode?: string | number | null;
+  /** Phone number without the country's calling code. */
+  phoneNumber?: string | number | null;
+  /** Applies to all stores of the merchant that have no number of their own. */
+  ebt?: string | null;
+  /** The ISO's reference of the agent. */
+  isoAgentReference?: string | null;
+  /** The ISO's own number of the merchant. */
+  isoMerchant?: string | null;
+  /** Address of the merchant's logo. It is stored and never fetched by the request. */
+  merchantLogoUrl?: string | null;
+  /** Country calling code with its plus sign. */
+  ISDcode?: string | null;
+}
+
 /** An account with TSYS. */
 export interface TpnProcessorTsysProfile {
   /** 01 with fee, 02 without fee. */
@@ -1826,6 +2297,107 @@ export interface StoreData {
   ISDcode: string;
   /** Applies to this store and outranks the merchant's. */
   ebt?: string | null;
+}
+
+export interface OnboardingLinkCreateStoreData {
+  /** Merchant category code. */
+  mccCode?: string | number | null;
+  /** First name. */
+  firstName?: string | null;
+  /** Last name. */
+  lastName?: string | null;
+  /** Trading name. Unique among the ISO's merchants, and among its stores. */
+  dba?: string | null;
+  /** A line of the street address. */
+  addressLine1?: string | null;
+  /** A line of the street address. */
+  addressLine2?: string | null;
+  /** US ZIP code; city and state follow from it. */
+  zipCode?: string | number | null;
+  /** E-mail address. */
+  email?: string | null;
+  /** Phone number without the country's calling code. */
+  phoneNumber?: string | number | null;
+  /** Country calling code with its plus sign. */
+  ISDcode?: string | null;
+  /** Applies to this store and outranks the merchant's. */
+  ebt?: string | null;
+}
+
+export interface OnboardingLinkDraftMerchantData {
+  /** Trading name. Unique among the ISO's merchants, and among its stores. */
+  dba?: string;
+  /** First name. */
+  firstName?: string;
+  /** Last name. */
+  lastName?: string;
+  /** E-mail address. */
+  email?: string;
+  /** A line of the street address. */
+  addressLine1?: string;
+  /** A line of the street address. */
+  addressLine2?: string;
+  /** US ZIP code; city and state follow from it. */
+  zipCode?: string;
+  /** Phone number without the country's calling code. */
+  phoneNumber?: string;
+  /** Applies to all stores of the merchant that have no number of their own. */
+  ebt?: string;
+  /** Address of the merchant's logo. It is stored and never fetched by the request. */
+  merchantLogoUrl?: string;
+  /** Country calling code with its plus sign. */
+  ISDcode?: string;
+}
+
+export interface OnboardingLinkDraftStoreData {
+  /** Merchant category code. */
+  mccCode?: string;
+  /** First name. */
+  firstName?: string;
+  /** Last name. */
+  lastName?: string;
+  /** Trading name. Unique among the ISO's merchants, and among its stores. */
+  dba?: string;
+  /** A line of the street address. */
+  addressLine1?: string;
+  /** A line of the street address. */
+  addressLine2?: string;
+  /** US ZIP code; city and state follow from it. */
+  zipCode?: string;
+  /** E-mail address. */
+  email?: string;
+  /** Phone number without the country's calling code. */
+  phoneNumber?: string;
+  /** Country calling code with its plus sign. */
+  ISDcode?: string;
+  /** Applies to this store and outranks the merchant's. */
+  ebt?: string;
+}
+
+/** Details of the merchant. */
+export interface OnboardingLinkSubmitMerchantData {
+  /** Trading name. Unique among the ISO's merchants, and among its stores. */
+  dba: string;
+  /** First name. */
+  firstName: string;
+  /** Last name. */
+  lastName?: string | null;
+  /** E-mail address. */
+  email: string;
+  /** A line of the street address. */
+  addressLine1: string;
+  /** A line of the street address. */
+  addressLine2?: string | null;
+  /** US ZIP code; city and state follow from it. */
+  zipCode: string | number;
+  /** Phone number without the country's calling code. */
+  phoneNumber: string | number;
+  /** Applies to all stores of the merchant that have no number of their own. */
+  ebt?: string | null;
+  /** Address of the merchant's logo. It is stored and never fetched by the request. */
+  merchantLogoUrl?: string | null;
+  /** Country calling code with its plus sign. */
+  ISDcode: string;
 }
 
 /** The terminal profile to create. */

@@ -69,6 +69,26 @@ export type Tpn = {
   updated: string;
 };
 
+export type OnboardingLink = {
+  linkId: string;
+  status: string;
+  actions: string[];
+  version: number;
+  email: string | null;
+  name: string | null;
+  merchantData: Record<string, unknown> | null;
+  storeData: Record<string, unknown> | null;
+  url: string | null;
+  merchantId: string | null;
+  storeId: string | null;
+  tpn: string | null;
+  createdBy: string;
+  created: string;
+  updated: string;
+  expires: string;
+  submitted: string | null;
+};
+
 export type IsoAccount = {
   isoId: string;
   name: string;
@@ -244,6 +264,26 @@ export type Delivery = {
   finished: string | null;
 };
 
+export type DeliveryWithAttempts = {
+  deliveryId: string;
+  eventId: string;
+  eventType: string;
+  status: string;
+  attempts: number;
+  responseStatus: number | null;
+  nextAttempt: string | null;
+  created: string;
+  finished: string | null;
+  body: unknown;
+  history: ({ attempt: number; time: string; responseStatus: number | null; responseBody: string; durationMs: number | null })[];
+};
+
+export type CaughtPage = {
+  url: string;
+  data: { number: number; time: string; headers: unknown; body: string; status: number }[];
+  nextCursor: number | null;
+};
+
 export type OutboxEvent = {
   type: string;
   timestamp: string;
@@ -270,6 +310,30 @@ export type AuditEntry = {
   reason: string | null;
   previousHash: string;
   hash: string;
+  actorName: string | null;
+  summary: string;
+};
+
+export type Activity = {
+  sequence: number;
+  time: string;
+  actor: string;
+  ip: string | null;
+  requestId: string | null;
+  action: string;
+  object: string;
+  objectId: string;
+  related: string[];
+  versionBefore: number | null;
+  versionAfter: number | null;
+  changes: unknown;
+  result: string;
+  reason: string | null;
+  previousHash: string;
+  hash: string;
+  actorName: string | null;
+  summary: string;
+  values: Record<string, { from: unknown; to: unknown }>;
 };
 
 export type AuditVerdict = {
@@ -601,3 +665,77 @@ export type Erasure = {
   coupons: number;
   carts: number;
 };
+
+export const EVENT_PATTERNS: readonly string[] = [
+  '*',
+  'merchant.*',
+  'merchant.created',
+  'merchant.updated',
+  'merchant.activated',
+  'merchant.action_required',
+  'merchant.rejected',
+  'merchant.suspended',
+  'merchant.resumed',
+  'merchant.closed',
+  'store.*',
+  'store.created',
+  'store.updated',
+  'store.activated',
+  'store.deactivated',
+  'store.closed',
+  'tpn.*',
+  'tpn.created',
+  'tpn.updated',
+  'tpn.activated',
+  'tpn.deactivated',
+  'tpn.attention',
+  'tpn.reassigned',
+  'tpn.retired',
+  'tpn.credentials_revealed',
+  'device.*',
+  'device.pairing_code_made',
+  'device.bound',
+  'device.unbound',
+  'sale.*',
+  'sale.requested',
+  'sale.shown',
+  'sale.approved',
+  'sale.declined',
+  'sale.cancelled',
+  'sale.expired',
+  'onboarding_link.*',
+  'onboarding_link.created',
+  'onboarding_link.resent',
+  'onboarding_link.submitted',
+  'onboarding_link.completed',
+  'onboarding_link.withdrawn',
+  'onboarding_link.expired',
+  'template.*',
+  'template.created',
+  'template.updated',
+  'template.retired',
+  'rollout.*',
+  'rollout.started',
+  'rollout.stopped',
+  'defaults.*',
+  'defaults.updated',
+  'iso.*',
+  'iso.registered',
+  'iso.updated',
+  'iso.activated',
+  'iso.rejected',
+  'iso.suspended',
+  'iso.resumed',
+  'bulk.*',
+  'bulk.done',
+  'bulk.failed',
+  'bulk.cancelled',
+  'audit.*',
+  'audit.head',
+  'endpoint.*',
+  'endpoint.disabled',
+  'key.*',
+  'key.expiring',
+  'sandbox.*',
+  'sandbox.reset',
+];

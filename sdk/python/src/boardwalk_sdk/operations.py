@@ -9,6 +9,235 @@ from . import types
 from ._core import Core, Feed, FileBody, Group, Paged
 
 
+class OnboardingLinksOperations(Group):
+    """The operations of `onboarding-links`."""
+
+    def onboarding_link_list(
+        self,
+        *,
+        status: Literal["open", "submitted", "completed", "withdrawn", "expired"] | None = None,
+        limit: int | None = None,
+        cursor: str | None = None,
+    ) -> Paged[types.OnboardingLink, types.OnboardingLinkPage]:
+        """List the forms that were sent to merchants, the newest first.
+
+        status: Only those in this state.
+        limit: Objects on the page.
+        cursor: What `nextCursor` of the page before said.
+
+        Needs the scope `merchants.read`.
+        """
+        return Paged(
+            self._core,
+            "GET",
+            "/v1/onboarding-links",
+            query={
+                "status": status,
+                "limit": limit,
+                "cursor": cursor,
+            },
+        )
+
+    def onboarding_link_create(
+        self,
+        body: types.OnboardingLinkCreate,
+        *,
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        validate_only: bool = False,
+        sandbox_scenario: str | None = None,
+    ) -> types.OnboardingLink:
+        """Send a merchant a form to fill in.
+
+        An e-mail with a link goes to the address. The merchant enters its own details and those of its
+        store, with the rules of `POST /v1/onboardmerchant`; you add the terminal and onboard. What you
+        know already can be sent along, and is filled in.
+
+        Needs the scope `onboard.write`.
+        """
+        reply: types.OnboardingLink = self._core.send(
+            "POST",
+            "/v1/onboarding-links",
+            body=body,
+            idempotency_key=idempotency_key,
+            if_match=if_match,
+            validate_only=validate_only,
+            sandbox_scenario=sandbox_scenario,
+            is_keyed=True,
+        )
+        return reply
+
+    def onboarding_link_get(
+        self,
+        link_id: str,
+    ) -> types.OnboardingLink:
+        """Show a form that was sent to a merchant, with what was entered so far.
+
+        Needs the scope `merchants.read`.
+        """
+        reply: types.OnboardingLink = self._core.send(
+            "GET",
+            "/v1/onboarding-links/{linkId}",
+            variables={"linkId": link_id},
+        )
+        return reply
+
+    def onboarding_link_resend(
+        self,
+        link_id: str,
+        body: types.OnboardingLinkResend | None = None,
+        *,
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        validate_only: bool = False,
+        sandbox_scenario: str | None = None,
+    ) -> types.OnboardingLink:
+        """Send the form again, with a new link; the one before stops working.
+
+        What was entered so far stays in the form. A form that was submitted can be corrected.
+
+        Needs the scope `onboard.write`.
+        """
+        reply: types.OnboardingLink = self._core.send(
+            "POST",
+            "/v1/onboarding-links/{linkId}/resend",
+            variables={"linkId": link_id},
+            body=body or {},
+            idempotency_key=idempotency_key,
+            if_match=if_match,
+            validate_only=validate_only,
+            sandbox_scenario=sandbox_scenario,
+            is_keyed=True,
+        )
+        return reply
+
+    def onboarding_link_withdraw(
+        self,
+        link_id: str,
+        body: types.OnboardingLinkWithdraw | None = None,
+        *,
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        validate_only: bool = False,
+        sandbox_scenario: str | None = None,
+    ) -> types.OnboardingLink:
+        """Withdraw a form that was sent to a merchant; its link stops working.
+
+        What was entered is erased.
+
+        Needs the scope `onboard.write`.
+        """
+        reply: types.OnboardingLink = self._core.send(
+            "POST",
+            "/v1/onboarding-links/{linkId}/withdraw",
+            variables={"linkId": link_id},
+            body=body or {},
+            idempotency_key=idempotency_key,
+            if_match=if_match,
+            validate_only=validate_only,
+            sandbox_scenario=sandbox_scenario,
+            is_keyed=True,
+        )
+        return reply
+
+    def onboarding_link_onboard(
+        self,
+        link_id: str,
+        body: types.OnboardingLinkOnboard,
+        *,
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        validate_only: bool = False,
+        sandbox_scenario: str | None = None,
+    ) -> types.Onboarded:
+        """Onboard the merchant who submitted a form.
+
+        Merchant, store and TPN are created as by `POST /v1/onboardmerchant`, from what the merchant
+        entered, the terminal that you add, and what you replace. Rejected requests change nothing.
+
+        Needs the scope `onboard.write`.
+        """
+        reply: types.Onboarded = self._core.send(
+            "POST",
+            "/v1/onboarding-links/{linkId}/onboard",
+            variables={"linkId": link_id},
+            body=body,
+            idempotency_key=idempotency_key,
+            if_match=if_match,
+            validate_only=validate_only,
+            sandbox_scenario=sandbox_scenario,
+            is_keyed=True,
+        )
+        return reply
+
+    def onboarding_link_open(
+        self,
+        body: types.OnboardingLinkOpen,
+        *,
+        validate_only: bool = False,
+        sandbox_scenario: str | None = None,
+    ) -> types.OnboardingForm:
+        """Open a form with the link that was sent.
+
+        Shows what was entered so far, until the form is submitted.
+
+        Needs no key.
+        """
+        reply: types.OnboardingForm = self._core.send(
+            "POST",
+            "/v1/onboarding-links/open",
+            body=body,
+            validate_only=validate_only,
+            sandbox_scenario=sandbox_scenario,
+        )
+        return reply
+
+    def onboarding_link_draft(
+        self,
+        body: types.OnboardingLinkDraft,
+        *,
+        validate_only: bool = False,
+        sandbox_scenario: str | None = None,
+    ) -> types.OnboardingFormSaved:
+        """Save what was entered in a form so far, right or wrong.
+
+        It replaces what was saved before.
+
+        Needs no key.
+        """
+        reply: types.OnboardingFormSaved = self._core.send(
+            "POST",
+            "/v1/onboarding-links/draft",
+            body=body,
+            validate_only=validate_only,
+            sandbox_scenario=sandbox_scenario,
+        )
+        return reply
+
+    def onboarding_link_submit(
+        self,
+        body: types.OnboardingLinkSubmit,
+        *,
+        validate_only: bool = False,
+        sandbox_scenario: str | None = None,
+    ) -> types.OnboardingFormSaved:
+        """Submit a form that was filled in.
+
+        The fields have the names and rules of `POST /v1/onboardmerchant`. Whether names are in use is
+        found out when the ISO onboards. From now on the link shows nothing of what was entered.
+
+        Needs no key.
+        """
+        reply: types.OnboardingFormSaved = self._core.send(
+            "POST",
+            "/v1/onboarding-links/submit",
+            body=body,
+            validate_only=validate_only,
+            sandbox_scenario=sandbox_scenario,
+        )
+        return reply
+
+
 class MerchantsOperations(Group):
     """The operations of `merchants`."""
 
@@ -244,6 +473,43 @@ class MerchantsOperations(Group):
             variables={"merchantId": merchant_id},
         )
         return reply
+
+    def audit(
+        self,
+        merchant_id: str,
+        *,
+        cursor: int | None = None,
+        limit: int | None = None,
+        from_: str | None = None,
+        until: str | None = None,
+        search: str | None = None,
+    ) -> Paged[types.Activity, types.ActivityPage]:
+        """List what was done to a merchant, its stores and its TPNs, the newest first.
+
+        These are entries of the audit log. `values` has what fields were and became, for those who may
+        read the objects.
+
+        cursor: What `nextCursor` of the page before said.
+        limit: How many entries.
+        from_: Not before this moment.
+        until: Before this moment.
+        search: A part of who did it, of what was done in words, of the object's id or of a changed field.
+
+        Needs the scope `audit.read`.
+        """
+        return Paged(
+            self._core,
+            "GET",
+            "/v1/merchants/{merchantId}/audit",
+            variables={"merchantId": merchant_id},
+            query={
+                "cursor": cursor,
+                "limit": limit,
+                "from": from_,
+                "until": until,
+                "search": search,
+            },
+        )
 
 
 class StoresOperations(Group):
@@ -1128,7 +1394,8 @@ class TemplatesOperations(Group):
     ) -> types.Template:
         """Give a template a new version.
 
-        TPNs keep the version that they were given; `PATCH /v1/tpns/{tpn}` moves one to the newest.
+        TPNs keep the version that they were given; `POST /v1/templates/{name}/rollouts` moves them to
+        the newest.
 
         Needs the scope `templates.write`.
         """
@@ -1165,6 +1432,178 @@ class TemplatesOperations(Group):
             "POST",
             "/v1/templates/{name}/retire",
             variables={"name": name},
+            body=body or {},
+            idempotency_key=idempotency_key,
+            if_match=if_match,
+            validate_only=validate_only,
+            sandbox_scenario=sandbox_scenario,
+            is_keyed=True,
+        )
+        return reply
+
+    def tpns(
+        self,
+        name: str,
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+    ) -> Paged[types.Terminal, types.TerminalPage]:
+        """List the TPNs that use a template, but for retired ones.
+
+        limit: TPNs on the page.
+        cursor: What `nextCursor` of the page before said.
+
+        Needs the scope `tpns.read`.
+        """
+        return Paged(
+            self._core,
+            "GET",
+            "/v1/templates/{name}/tpns",
+            variables={"name": name},
+            query={
+                "limit": limit,
+                "cursor": cursor,
+            },
+        )
+
+    def stores(
+        self,
+        name: str,
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+    ) -> Paged[types.TemplateStore, types.TemplateStorePage]:
+        """List the stores whose TPNs use a template.
+
+        limit: Stores on the page.
+        cursor: What `nextCursor` of the page before said.
+
+        Needs the scope `tpns.read`.
+        """
+        return Paged(
+            self._core,
+            "GET",
+            "/v1/templates/{name}/stores",
+            variables={"name": name},
+            query={
+                "limit": limit,
+                "cursor": cursor,
+            },
+        )
+
+    def rollout_list(
+        self,
+        name: str,
+    ) -> types.Rollouts:
+        """List the newest roll-outs of a template, 20 at most.
+
+        Needs the scope `tpns.read`.
+        """
+        reply: types.Rollouts = self._core.send(
+            "GET",
+            "/v1/templates/{name}/rollouts",
+            variables={"name": name},
+        )
+        return reply
+
+    def rollout_start(
+        self,
+        name: str,
+        body: types.RolloutStart | None = None,
+        *,
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        validate_only: bool = False,
+        sandbox_scenario: str | None = None,
+    ) -> types.Rollout:
+        """Give TPNs another version of the template that they use.
+
+        All that use it, those of some stores, or some TPNs; those that have the version already are
+        left out. Their devices get it with their next download.
+
+        Needs the scope `tpns.write`.
+        """
+        reply: types.Rollout = self._core.send(
+            "POST",
+            "/v1/templates/{name}/rollouts",
+            variables={"name": name},
+            body=body or {},
+            idempotency_key=idempotency_key,
+            if_match=if_match,
+            validate_only=validate_only,
+            sandbox_scenario=sandbox_scenario,
+            is_keyed=True,
+        )
+        return reply
+
+
+class RolloutsOperations(Group):
+    """The operations of `rollouts`."""
+
+    def get(
+        self,
+        rollout_id: str,
+    ) -> types.Rollout:
+        """Show a roll-out.
+
+        Needs the scope `tpns.read`.
+        """
+        reply: types.Rollout = self._core.send(
+            "GET",
+            "/v1/rollouts/{rolloutId}",
+            variables={"rolloutId": rollout_id},
+        )
+        return reply
+
+    def tpns(
+        self,
+        rollout_id: str,
+        *,
+        state: Literal["pending", "downloaded", "stopped", "replaced"] | None = None,
+        limit: int | None = None,
+        cursor: str | None = None,
+    ) -> Paged[types.RolloutTpn, types.RolloutTpnPage]:
+        """List the TPNs of a roll-out, and how far each of them is.
+
+        state: Only those that are so far.
+        limit: TPNs on the page.
+        cursor: What `nextCursor` of the page before said.
+
+        Needs the scope `tpns.read`.
+        """
+        return Paged(
+            self._core,
+            "GET",
+            "/v1/rollouts/{rolloutId}/tpns",
+            variables={"rolloutId": rollout_id},
+            query={
+                "state": state,
+                "limit": limit,
+                "cursor": cursor,
+            },
+        )
+
+    def stop(
+        self,
+        rollout_id: str,
+        body: types.RolloutStop | None = None,
+        *,
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        validate_only: bool = False,
+        sandbox_scenario: str | None = None,
+    ) -> types.Rollout:
+        """Stop a roll-out.
+
+        TPNs whose device has not downloaded the version get the one back that they had; all others stay
+        as they are.
+
+        Needs the scope `tpns.write`.
+        """
+        reply: types.Rollout = self._core.send(
+            "POST",
+            "/v1/rollouts/{rolloutId}/stop",
+            variables={"rolloutId": rollout_id},
             body=body or {},
             idempotency_key=idempotency_key,
             if_match=if_match,
@@ -1415,7 +1854,7 @@ class IsosOperations(Group):
     ) -> types.IsoRegistered:
         """Register as an ISO.
 
-        A letter with a link goes to the address; nothing exists before that link is opened. The answer
+        An e-mail with a link goes to the address; nothing exists before that link is opened. The answer
         is the same whether or not the address is known here.
 
         Needs no key.
@@ -1491,6 +1930,21 @@ class IsosOperations(Group):
             validate_only=validate_only,
             sandbox_scenario=sandbox_scenario,
             is_keyed=True,
+        )
+        return reply
+
+    def usage_get(
+        self,
+        iso_id: str,
+    ) -> types.IsoUsage:
+        """Show how much the ISO has of what can be limited, and how many keys and people work for it.
+
+        Needs the scope `isos.read`.
+        """
+        reply: types.IsoUsage = self._core.send(
+            "GET",
+            "/v1/isos/{isoId}/usage",
+            variables={"isoId": iso_id},
         )
         return reply
 
@@ -1901,7 +2355,8 @@ class AuditOperations(Group):
         result: str | None = None,
         from_: str | None = None,
         until: str | None = None,
-    ) -> Paged[types.Audit, types.AuditPage]:
+        search: str | None = None,
+    ) -> Paged[types.AuditShown, types.AuditShownPage]:
         """List the audit log, the newest entry first.
 
         cursor: What `nextCursor` of the page before said.
@@ -1914,6 +2369,7 @@ class AuditOperations(Group):
         result: `done` or `refused`.
         from_: Not before this moment.
         until: Before this moment.
+        search: A part of who did it, of what was done in words, of the object's id or of a changed field.
 
         Needs the scope `audit.read`.
         """
@@ -1932,6 +2388,7 @@ class AuditOperations(Group):
                 "result": result,
                 "from": from_,
                 "until": until,
+                "search": search,
             },
         )
 
@@ -2161,8 +2618,8 @@ class SandboxOperations(Group):
     ) -> types.Reset:
         """Take away what the ISO onboarded, so that its sandbox starts over. Sandbox only.
 
-        Merchants, stores, TPNs, devices, their past versions, answers of idempotency keys, caught
-        webhooks, and the lead of the clock go. The account, keys, people, templates, defaults,
+        Merchants, stores, TPNs, devices, their past versions, onboarding links, answers of idempotency
+        keys, caught webhooks, and the lead of the clock go. The account, keys, people, templates, defaults,
         webhooks, events and the audit log stay.
 
         Needs the scope `isos.write`.
@@ -2221,12 +2678,14 @@ class Operations(Group):
 
     def __init__(self, core: Core) -> None:
         super().__init__(core)
+        self.onboarding_links = OnboardingLinksOperations(core)
         self.merchants = MerchantsOperations(core)
         self.stores = StoresOperations(core)
         self.tpns = TpnsOperations(core)
         self.device = DeviceOperations(core)
         self.sales = SalesOperations(core)
         self.templates = TemplatesOperations(core)
+        self.rollouts = RolloutsOperations(core)
         self.parameters = ParametersOperations(core)
         self.defaults = DefaultsOperations(core)
         self.bulk = BulkOperations(core)
@@ -2268,6 +2727,19 @@ class Operations(Group):
             validate_only=validate_only,
             sandbox_scenario=sandbox_scenario,
             is_keyed=True,
+        )
+        return reply
+
+    def device_model_list(
+        self,
+    ) -> types.DeviceModels:
+        """List the manufacturers of devices and what each of them makes.
+
+        Needs no key.
+        """
+        reply: types.DeviceModels = self._core.send(
+            "GET",
+            "/v1/device-models",
         )
         return reply
 

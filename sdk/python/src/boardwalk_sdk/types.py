@@ -18,6 +18,86 @@ class Onboarded(TypedDict):
     """The ids; empty when the request was only to be validated."""
 
 
+class OnboardingLink(TypedDict):
+    """A form that was sent to a merchant."""
+
+    linkId: str
+    """Id of the link."""
+    status: str
+    """State of the link: `open`, `submitted`, `completed`, `withdrawn` or `expired`."""
+    actions: list[str]
+    """What can be done with it in this state, by the name of the route."""
+    version: int
+    """Grows by one with every change of state."""
+    email: str | None
+    """Where the link was sent. Null when a request is repeated with its idempotency key."""
+    name: str | None
+    """Name of the person, if it was given. Null when a request is repeated."""
+    merchantData: dict[str, Any] | None
+    """What is known of the merchant so far, by the names of `merchantData` of an onboarding. Until
+    it was submitted, a draft. Null when a request is repeated.
+    """
+    storeData: dict[str, Any] | None
+    """What is known of the store so far. Null when a request is repeated."""
+    url: str | None
+    """Address of the form. Shown only when the link is made or sent again; else null."""
+    merchantId: str | None
+    """The merchant that was onboarded."""
+    storeId: str | None
+    """Its store."""
+    tpn: str | None
+    """Its TPN."""
+    createdBy: str
+    """Who sent it."""
+    created: str
+    """When it was sent first."""
+    updated: str
+    """When it changed last, drafts included."""
+    expires: str
+    """Until when the form can be filled in."""
+    submitted: str | None
+    """When it was submitted last."""
+
+
+class OnboardingLinkPage(TypedDict):
+    """A page of a list."""
+
+    data: list[OnboardingLink]
+    """The objects."""
+    hasMore: bool
+    """Whether there are more behind them."""
+    nextCursor: str | None
+    """Send it as `cursor` to get those."""
+
+
+class OnboardingForm(TypedDict):
+    """A form to fill in."""
+
+    status: str
+    """`open`, `submitted` or `completed`."""
+    isoName: str
+    """Name of the ISO that sent it."""
+    isoWebsite: str | None
+    """Web site of the ISO."""
+    expires: str
+    """Until when the form can be filled in."""
+    merchantData: dict[str, Any] | None
+    """What was entered of the merchant; null once the form was submitted."""
+    storeData: dict[str, Any] | None
+    """What was entered of the store; null once the form was submitted."""
+
+
+class OnboardingFormSaved(TypedDict):
+    """A form as it was saved."""
+
+    status: str
+    """`open`, or `submitted` when it was."""
+    saved: str
+    """When it was saved."""
+    expires: str
+    """Until when the form can be filled in."""
+
+
 class Contact(TypedDict):
     """The person to talk to, and where. Sealed as one value."""
 
@@ -130,6 +210,71 @@ class Duplicates(TypedDict):
 
     data: list[Duplicate]
     """Up to 20 merchants, the most similar first."""
+
+
+class Activity(TypedDict):
+    """Something that was done to a merchant, a store or a TPN."""
+
+    sequence: int
+    """Number of the entry; an ISO's numbers have no gaps."""
+    time: str
+    """When it was done."""
+    actor: str
+    """Who did it."""
+    ip: str | None
+    """From which address."""
+    requestId: str | None
+    """In which request."""
+    action: str
+    """What was done."""
+    object: str
+    """To what kind of object."""
+    objectId: str
+    """To which one."""
+    related: list[str]
+    """Other objects that the same change made or touched."""
+    versionBefore: int | None
+    """Version of the object before."""
+    versionAfter: int | None
+    """Version of the object after."""
+    changes: Any
+    """Fields that changed, with values where these may be read."""
+    result: str
+    """`done` or `refused`."""
+    reason: str | None
+    """Why."""
+    previousHash: str
+    """Hash of the entry before, as hexadecimal digits; empty for the first."""
+    hash: str
+    """Hash of this entry and the one before."""
+    actorName: str | None
+    """Name of the person or the key that did it; null when it is not known any more, and for
+    others.
+    """
+    summary: str
+    """What was done, in words."""
+    values: dict[str, ValueChange]
+    """What changed fields were and became, by their names; what may not be shown is left out."""
+
+
+class ActivityPage(TypedDict):
+    """A page of a list."""
+
+    data: list[Activity]
+    """The objects."""
+    hasMore: bool
+    """Whether there are more behind them."""
+    nextCursor: str | None
+    """Send it as `cursor` to get those."""
+
+
+class ValueChange(TypedDict):
+    """What a field was and became."""
+
+    from: Any
+    """Its value before."""
+    to: Any
+    """Its value after."""
 
 
 class Store(TypedDict):
@@ -389,6 +534,15 @@ class DeviceSale(TypedDict):
     """The request; null if there is none."""
 
 
+class TemplateUse(TypedDict):
+    """TPNs that have a version of a template."""
+
+    version: int
+    """The version."""
+    tpns: int
+    """How many TPNs have it."""
+
+
 class Template(TypedDict):
     """A template."""
 
@@ -402,6 +556,8 @@ class Template(TypedDict):
     """The version that is shown."""
     parameters: dict[str, Any]
     """What it sets; all else is taken from the layers below."""
+    usedBy: list[TemplateUse]
+    """How many TPNs have which version of it, the newest first; retired ones are left out."""
     created: str
     """When it was created."""
     updated: str
@@ -412,6 +568,136 @@ class TemplatePage(TypedDict):
     """A page of a list."""
 
     data: list[Template]
+    """The objects."""
+    hasMore: bool
+    """Whether there are more behind them."""
+    nextCursor: str | None
+    """Send it as `cursor` to get those."""
+
+
+class Terminal(TypedDict):
+    """Where a TPN is, and what it has."""
+
+    tpn: str
+    """The TPN number."""
+    status: str
+    """State of the TPN."""
+    defaultLabel: str | None
+    """Label shown for the terminal."""
+    merchantId: str
+    """Id of its merchant."""
+    storeId: str | None
+    """Id of its store; none while it waits in the merchant's pool."""
+    storeDba: str | None
+    """Trading name of the store."""
+    templateVersion: int | None
+    """Version of the template that it has now."""
+    device: Device | None
+    """The device that is bound to it."""
+
+
+class TerminalPage(TypedDict):
+    """A page of a list."""
+
+    data: list[Terminal]
+    """The objects."""
+    hasMore: bool
+    """Whether there are more behind them."""
+    nextCursor: str | None
+    """Send it as `cursor` to get those."""
+
+
+class TemplateStore(TypedDict):
+    """A store whose TPNs use a template."""
+
+    storeId: str
+    """Id of the store."""
+    dba: str
+    """Trading name of the store."""
+    merchantId: str
+    """Id of its merchant."""
+    tpns: int
+    """How many of its TPNs use the template."""
+
+
+class TemplateStorePage(TypedDict):
+    """A page of a list."""
+
+    data: list[TemplateStore]
+    """The objects."""
+    hasMore: bool
+    """Whether there are more behind them."""
+    nextCursor: str | None
+    """Send it as `cursor` to get those."""
+
+
+class Rollout(TypedDict):
+    """A roll-out of a template's version."""
+
+    rolloutId: str
+    """Id of the roll-out."""
+    template: str
+    """Name of the template."""
+    version: int
+    """The version that the TPNs are given."""
+    status: str
+    """`running` while devices are pending, `finished` when none is, or `stopped`."""
+    reason: str | None
+    """Why it was stopped, if somebody said so."""
+    pending: int
+    """TPNs whose device has not downloaded the version yet."""
+    downloaded: int
+    """TPNs whose device has downloaded it."""
+    stopped: int
+    """TPNs that were pending when it was stopped, and have the version that they had before."""
+    replaced: int
+    """TPNs that were given something else while they were pending, or retired."""
+    createdBy: str
+    """Who started it."""
+    created: str
+    """When it was started."""
+    ended: str | None
+    """When it was stopped."""
+
+
+class Rollouts(TypedDict):
+    """Roll-outs of a template."""
+
+    data: list[Rollout]
+    """The roll-outs, the newest first."""
+
+
+class RolloutTpn(TypedDict):
+    """A TPN of a roll-out."""
+
+    tpn: str
+    """The TPN number."""
+    status: str
+    """State of the TPN."""
+    defaultLabel: str | None
+    """Label shown for the terminal."""
+    merchantId: str
+    """Id of its merchant."""
+    storeId: str | None
+    """Id of its store; none while it waits in the merchant's pool."""
+    storeDba: str | None
+    """Trading name of the store."""
+    templateVersion: int | None
+    """Version of the template that it has now."""
+    device: Device | None
+    """The device that is bound to it."""
+    state: str
+    """`pending`, `downloaded`, `stopped` or `replaced`."""
+    changed: str
+    """When it got so far."""
+    previousVersion: int
+    """The version that it had before."""
+
+
+class RolloutTpnPage(TypedDict):
+    """A page of a list."""
+
+    data: list[RolloutTpn]
     """The objects."""
     hasMore: bool
     """Whether there are more behind them."""
@@ -584,7 +870,7 @@ class IsoRegistered(TypedDict):
     message: str
     """What to do next."""
     expires: str
-    """Until when the link in the letter can be opened."""
+    """Until when the link in the e-mail can be opened."""
 
 
 class FirstKey(TypedDict):
@@ -664,6 +950,29 @@ class Iso(TypedDict):
     """When it was registered."""
     updated: str
     """When it was changed last."""
+
+
+class IsoUsage(TypedDict):
+    """What an ISO has. Counting stops at 100,000."""
+
+    merchants: int
+    """Merchants that are neither closed nor rejected."""
+    stores: int
+    """Stores that are not closed."""
+    tpns: int
+    """TPNs that are not retired."""
+    devices: int
+    """TPNs that a device is paired with."""
+    onboardings: int
+    """Onboardings within 24 hours."""
+    keys: int
+    """API keys that are neither expired nor revoked."""
+    people: int
+    """Administrators and staff of the ISO."""
+    merchantPeople: int
+    """Users of its merchants and stores."""
+    webhooks: int
+    """Webhooks that are enabled."""
 
 
 class InvitationAccepted(TypedDict):
@@ -919,8 +1228,8 @@ class DeliveryWithAttempts(TypedDict):
     """The attempts, the first one first."""
 
 
-class Audit(TypedDict):
-    """An entry of the audit log."""
+class AuditShown(TypedDict):
+    """An entry of the audit log, with names and words."""
 
     sequence: int
     """Number of the entry; an ISO's numbers have no gaps."""
@@ -954,12 +1263,18 @@ class Audit(TypedDict):
     """Hash of the entry before, as hexadecimal digits; empty for the first."""
     hash: str
     """Hash of this entry and the one before."""
+    actorName: str | None
+    """Name of the person or the key that did it; null when it is not known any more, and for
+    others.
+    """
+    summary: str
+    """What was done, in words."""
 
 
-class AuditPage(TypedDict):
+class AuditShownPage(TypedDict):
     """A page of a list."""
 
-    data: list[Audit]
+    data: list[AuditShown]
     """The objects."""
     hasMore: bool
     """Whether there are more behind them."""
@@ -985,7 +1300,7 @@ class AuditVerified(TypedDict):
     time: str
     """When it was looked at."""
     faults: list[ChainBreak]
-    """The first faults."""
+    """The first errors."""
 
 
 class ChainBreak(TypedDict):
@@ -1126,6 +1441,24 @@ class Scopes(TypedDict):
     """Usual choices."""
 
 
+class DeviceMaker(TypedDict):
+    """A manufacturer of devices."""
+
+    deviceManufacturer: str
+    """Its name, as `deviceManufacturer` of a TPN shows it."""
+    otherNames: list[str]
+    """Other names that `deviceManufacturer` accepts."""
+    deviceModels: list[str]
+    """What `deviceModel` can be with it."""
+
+
+class DeviceModels(TypedDict):
+    """All devices that a TPN can have."""
+
+    data: list[DeviceMaker]
+    """The manufacturers."""
+
+
 class OnboardMerchant1(TypedDict):
     """A TPN under an existing store."""
 
@@ -1157,6 +1490,101 @@ class OnboardMerchant3(TypedDict):
     """Details of a new store."""
     tpnData: TpnData
     """The terminal profile to create."""
+
+
+class OnboardingLinkCreate(TypedDict):
+    """Send a merchant a form to fill in.
+
+    An e-mail with a link goes to the address. The merchant enters its own details and those of its
+    store, with the rules of `POST /v1/onboardmerchant`; you add the terminal and onboard. What you
+    know already can be sent along, and is filled in.
+    """
+
+    email: str
+    """E-mail address."""
+    name: NotRequired[str | None]
+    """Name of an organisation or a person."""
+    merchantData: NotRequired[OnboardingLinkCreateMerchantData | None]
+    """What is known of the merchant. `isoAgentReference` and `isoMerchant` are not shown to it."""
+    storeData: NotRequired[OnboardingLinkCreateStoreData | None]
+    """What is known of the store."""
+    expiresInDays: NotRequired[int | None]
+    """Days until the link expires."""
+    sendEmail: NotRequired[bool | None]
+    """Whether the link is sent by e-mail. Without it, send `url` of the answer yourself."""
+
+
+class OnboardingLinkResend(TypedDict):
+    """Send the form again, with a new link; the one before stops working.
+
+    What was entered so far stays in the form. A form that was submitted can be corrected.
+    """
+
+    expiresInDays: NotRequired[int | None]
+    """Days until the link expires."""
+    sendEmail: NotRequired[bool | None]
+    """Whether the link is sent by e-mail. Without it, send `url` of the answer yourself."""
+
+
+class OnboardingLinkWithdraw(TypedDict):
+    """Withdraw a form that was sent to a merchant; its link stops working.
+
+    What was entered is erased.
+    """
+
+
+class OnboardingLinkOnboard(TypedDict):
+    """Onboard the merchant who submitted a form.
+
+    Merchant, store and TPN are created as by `POST /v1/onboardmerchant`, from what the merchant
+    entered, the terminal that you add, and what you replace. Rejected requests change nothing.
+    """
+
+    merchantData: NotRequired[OnboardingLinkCreateMerchantData | None]
+    """Replaces what the merchant entered of itself, field by field."""
+    storeData: NotRequired[OnboardingLinkCreateStoreData | None]
+    """Replaces what the merchant entered of its store, field by field."""
+    tpnData: TpnData
+    """The terminal profile to create."""
+
+
+class OnboardingLinkOpen(TypedDict):
+    """Open a form with the link that was sent.
+
+    Shows what was entered so far, until the form is submitted.
+    """
+
+    token: str
+    """What a link that was sent by mail ends with."""
+
+
+class OnboardingLinkDraft(TypedDict):
+    """Save what was entered in a form so far, right or wrong.
+
+    It replaces what was saved before.
+    """
+
+    token: str
+    """What a link that was sent by mail ends with."""
+    merchantData: NotRequired[OnboardingLinkDraftMerchantData | None]
+    """What was entered of the merchant."""
+    storeData: NotRequired[OnboardingLinkDraftStoreData | None]
+    """What was entered of the store."""
+
+
+class OnboardingLinkSubmit(TypedDict):
+    """Submit a form that was filled in.
+
+    The fields have the names and rules of `POST /v1/onboardmerchant`. Whether names are in use is
+    found out when the ISO onboards. From now on the link shows nothing of what was entered.
+    """
+
+    token: str
+    """What a link that was sent by mail ends with."""
+    merchantData: OnboardingLinkSubmitMerchantData
+    """Details of the merchant."""
+    storeData: StoreData
+    """Details of its store."""
 
 
 class MerchantPatch(TypedDict):
@@ -1546,7 +1974,8 @@ class TemplateCreate(TypedDict):
 class TemplatePatch(TypedDict):
     """Give a template a new version.
 
-    TPNs keep the version that they were given; `PATCH /v1/tpns/{tpn}` moves one to the newest.
+    TPNs keep the version that they were given; `POST /v1/templates/{name}/rollouts` moves them to
+    the newest.
     """
 
     parameters: Parameters
@@ -1560,6 +1989,32 @@ class TemplateRetire(TypedDict):
 
     No TPN can be given it any more; those that have it keep it.
     """
+
+
+class RolloutStart(TypedDict):
+    """Give TPNs another version of the template that they use.
+
+    All that use it, those of some stores, or some TPNs; those that have the version already are
+    left out. Their devices get it with their next download.
+    """
+
+    version: NotRequired[int | None]
+    """The version to give them; the newest if left out."""
+    tpns: NotRequired[list[str] | None]
+    """Only these TPNs."""
+    storeIds: NotRequired[list[str] | None]
+    """Only TPNs of these stores."""
+
+
+class RolloutStop(TypedDict):
+    """Stop a roll-out.
+
+    TPNs whose device has not downloaded the version get the one back that they had; all others stay
+    as they are.
+    """
+
+    reason: NotRequired[str | None]
+    """Why, in a few words."""
 
 
 class DefaultsPut(TypedDict):
@@ -1585,7 +2040,7 @@ class BulkCancel(TypedDict):
 class IsoRegister(TypedDict):
     """Register as an ISO.
 
-    A letter with a link goes to the address; nothing exists before that link is opened. The answer
+    An e-mail with a link goes to the address; nothing exists before that link is opened. The answer
     is the same whether or not the address is known here.
     """
 
@@ -1709,7 +2164,79 @@ class WebhookCreate(TypedDict):
     """An absolute http or https address without credentials; https in production."""
     description: NotRequired[str | None]
     """What it is for."""
-    events: NotRequired[list[str] | None]
+    events: NotRequired[list[Literal[
+        "*",
+        "merchant.*",
+        "merchant.created",
+        "merchant.updated",
+        "merchant.activated",
+        "merchant.action_required",
+        "merchant.rejected",
+        "merchant.suspended",
+        "merchant.resumed",
+        "merchant.closed",
+        "store.*",
+        "store.created",
+        "store.updated",
+        "store.activated",
+        "store.deactivated",
+        "store.closed",
+        "tpn.*",
+        "tpn.created",
+        "tpn.updated",
+        "tpn.activated",
+        "tpn.deactivated",
+        "tpn.attention",
+        "tpn.reassigned",
+        "tpn.retired",
+        "tpn.credentials_revealed",
+        "device.*",
+        "device.pairing_code_made",
+        "device.bound",
+        "device.unbound",
+        "sale.*",
+        "sale.requested",
+        "sale.shown",
+        "sale.approved",
+        "sale.declined",
+        "sale.cancelled",
+        "sale.expired",
+        "onboarding_link.*",
+        "onboarding_link.created",
+        "onboarding_link.resent",
+        "onboarding_link.submitted",
+        "onboarding_link.completed",
+        "onboarding_link.withdrawn",
+        "onboarding_link.expired",
+        "template.*",
+        "template.created",
+        "template.updated",
+        "template.retired",
+        "rollout.*",
+        "rollout.started",
+        "rollout.stopped",
+        "defaults.*",
+        "defaults.updated",
+        "iso.*",
+        "iso.registered",
+        "iso.updated",
+        "iso.activated",
+        "iso.rejected",
+        "iso.suspended",
+        "iso.resumed",
+        "bulk.*",
+        "bulk.done",
+        "bulk.failed",
+        "bulk.cancelled",
+        "audit.*",
+        "audit.head",
+        "endpoint.*",
+        "endpoint.disabled",
+        "key.*",
+        "key.expiring",
+        "sandbox.*",
+        "sandbox.reset",
+    ]] | None]
     """Kinds of events to send, such as `merchant.created` or `tpn.*`. Absent: all."""
     headers: NotRequired[list[HeaderWithNameAndValue] | None]
     """Header fields that go along with every request. Their values are not shown again."""
@@ -1722,12 +2249,86 @@ class WebhookUpdate(TypedDict):
     """An absolute http or https address without credentials; https in production."""
     description: NotRequired[str | None]
     """What it is for."""
-    events: NotRequired[list[str] | None]
+    events: NotRequired[list[Literal[
+        "*",
+        "merchant.*",
+        "merchant.created",
+        "merchant.updated",
+        "merchant.activated",
+        "merchant.action_required",
+        "merchant.rejected",
+        "merchant.suspended",
+        "merchant.resumed",
+        "merchant.closed",
+        "store.*",
+        "store.created",
+        "store.updated",
+        "store.activated",
+        "store.deactivated",
+        "store.closed",
+        "tpn.*",
+        "tpn.created",
+        "tpn.updated",
+        "tpn.activated",
+        "tpn.deactivated",
+        "tpn.attention",
+        "tpn.reassigned",
+        "tpn.retired",
+        "tpn.credentials_revealed",
+        "device.*",
+        "device.pairing_code_made",
+        "device.bound",
+        "device.unbound",
+        "sale.*",
+        "sale.requested",
+        "sale.shown",
+        "sale.approved",
+        "sale.declined",
+        "sale.cancelled",
+        "sale.expired",
+        "onboarding_link.*",
+        "onboarding_link.created",
+        "onboarding_link.resent",
+        "onboarding_link.submitted",
+        "onboarding_link.completed",
+        "onboarding_link.withdrawn",
+        "onboarding_link.expired",
+        "template.*",
+        "template.created",
+        "template.updated",
+        "template.retired",
+        "rollout.*",
+        "rollout.started",
+        "rollout.stopped",
+        "defaults.*",
+        "defaults.updated",
+        "iso.*",
+        "iso.registered",
+        "iso.updated",
+        "iso.activated",
+        "iso.rejected",
+        "iso.suspended",
+        "iso.resumed",
+        "bulk.*",
+        "bulk.done",
+        "bulk.failed",
+        "bulk.cancelled",
+        "audit.*",
+        "audit.head",
+        "endpoint.*",
+        "endpoint.disabled",
+        "key.*",
+        "key.expiring",
+        "sandbox.*",
+        "sandbox.reset",
+    ]] | None]
     """Kinds of events to send."""
     headers: NotRequired[list[HeaderWithNameAndValue] | None]
     """Header fields that go along with every request, all of them."""
     status: NotRequired[Literal["enabled", "disabled"] | None]
     """Whether events are sent."""
+    clear: NotRequired[list[Literal["description", "headers"]] | None]
+    """Optional fields to empty."""
     expectedVersion: NotRequired[int | None]
     """The version that the change is based on. Absent: whichever there is."""
 
@@ -1810,8 +2411,8 @@ class SimulatedAnswer(TypedDict):
 class SandboxReset(TypedDict):
     """Take away what the ISO onboarded, so that its sandbox starts over. Sandbox only.
 
-    Merchants, stores, TPNs, devices, their past versions, answers of idempotency keys, caught
-    webhooks, and the lead of the clock go. The account, keys, people, templates, defaults,
+    Merchants, stores, TPNs, devices, their past versions, onboarding links, answers of idempotency
+    keys, caught webhooks, and the lead of the clock go. The account, keys, people, templates, defaults,
     webhooks, events and the audit log stay.
     """
 
@@ -1908,6 +2509,35 @@ class MerchantData(TypedDict):
     """Country calling code with its plus sign."""
 
 
+class OnboardingLinkCreateMerchantData(TypedDict):
+    dba: NotRequired[str | None]
+    """Trading name. Unique among the ISO's merchants, and among its stores."""
+    firstName: NotRequired[str | None]
+    """First name."""
+    lastName: NotRequired[str | None]
+    """Last name."""
+    email: NotRequired[str | None]
+    """E-mail address."""
+    addressLine1: NotRequired[str | None]
+    """A line of the street address."""
+    addressLine2: NotRequired[str | None]
+    """A line of the street address."""
+    zipCode: NotRequired[str | int | None]
+    """US ZIP code; city and state follow from it."""
+    phoneNumber: NotRequired[str | int | None]
+    """Phone number without the country's calling code."""
+    ebt: NotRequired[str | None]
+    """Applies to all stores of the merchant that have no number of their own."""
+    isoAgentReference: NotRequired[str | None]
+    """The ISO's reference of the agent."""
+    isoMerchant: NotRequired[str | None]
+    """The ISO's own number of the merchant."""
+    merchantLogoUrl: NotRequired[str | None]
+    """Address of the merchant's logo. It is stored and never fetched by the request."""
+    ISDcode: NotRequired[str | None]
+    """Country calling code with its plus sign."""
+
+
 class TpnProcessorTsysProfile(TypedDict):
     """An account with TSYS."""
 
@@ -1960,6 +2590,108 @@ class StoreData(TypedDict):
     """Country calling code with its plus sign."""
     ebt: NotRequired[str | None]
     """Applies to this store and outranks the merchant's."""
+
+
+class OnboardingLinkCreateStoreData(TypedDict):
+    mccCode: NotRequired[str | int | None]
+    """Merchant category code."""
+    firstName: NotRequired[str | None]
+    """First name."""
+    lastName: NotRequired[str | None]
+    """Last name."""
+    dba: NotRequired[str | None]
+    """Trading name. Unique among the ISO's merchants, and among its stores."""
+    addressLine1: NotRequired[str | None]
+    """A line of the street address."""
+    addressLine2: NotRequired[str | None]
+    """A line of the street address."""
+    zipCode: NotRequired[str | int | None]
+    """US ZIP code; city and state follow from it."""
+    email: NotRequired[str | None]
+    """E-mail address."""
+    phoneNumber: NotRequired[str | int | None]
+    """Phone number without the country's calling code."""
+    ISDcode: NotRequired[str | None]
+    """Country calling code with its plus sign."""
+    ebt: NotRequired[str | None]
+    """Applies to this store and outranks the merchant's."""
+
+
+class OnboardingLinkDraftMerchantData(TypedDict):
+    dba: NotRequired[str]
+    """Trading name. Unique among the ISO's merchants, and among its stores."""
+    firstName: NotRequired[str]
+    """First name."""
+    lastName: NotRequired[str]
+    """Last name."""
+    email: NotRequired[str]
+    """E-mail address."""
+    addressLine1: NotRequired[str]
+    """A line of the street address."""
+    addressLine2: NotRequired[str]
+    """A line of the street address."""
+    zipCode: NotRequired[str]
+    """US ZIP code; city and state follow from it."""
+    phoneNumber: NotRequired[str]
+    """Phone number without the country's calling code."""
+    ebt: NotRequired[str]
+    """Applies to all stores of the merchant that have no number of their own."""
+    merchantLogoUrl: NotRequired[str]
+    """Address of the merchant's logo. It is stored and never fetched by the request."""
+    ISDcode: NotRequired[str]
+    """Country calling code with its plus sign."""
+
+
+class OnboardingLinkDraftStoreData(TypedDict):
+    mccCode: NotRequired[str]
+    """Merchant category code."""
+    firstName: NotRequired[str]
+    """First name."""
+    lastName: NotRequired[str]
+    """Last name."""
+    dba: NotRequired[str]
+    """Trading name. Unique among the ISO's merchants, and among its stores."""
+    addressLine1: NotRequired[str]
+    """A line of the street address."""
+    addressLine2: NotRequired[str]
+    """A line of the street address."""
+    zipCode: NotRequired[str]
+    """US ZIP code; city and state follow from it."""
+    email: NotRequired[str]
+    """E-mail address."""
+    phoneNumber: NotRequired[str]
+    """Phone number without the country's calling code."""
+    ISDcode: NotRequired[str]
+    """Country calling code with its plus sign."""
+    ebt: NotRequired[str]
+    """Applies to this store and outranks the merchant's."""
+
+
+class OnboardingLinkSubmitMerchantData(TypedDict):
+    """Details of the merchant."""
+
+    dba: str
+    """Trading name. Unique among the ISO's merchants, and among its stores."""
+    firstName: str
+    """First name."""
+    lastName: NotRequired[str | None]
+    """Last name."""
+    email: str
+    """E-mail address."""
+    addressLine1: str
+    """A line of the street address."""
+    addressLine2: NotRequired[str | None]
+    """A line of the street address."""
+    zipCode: str | int
+    """US ZIP code; city and state follow from it."""
+    phoneNumber: str | int
+    """Phone number without the country's calling code."""
+    ebt: NotRequired[str | None]
+    """Applies to all stores of the merchant that have no number of their own."""
+    merchantLogoUrl: NotRequired[str | None]
+    """Address of the merchant's logo. It is stored and never fetched by the request."""
+    ISDcode: str
+    """Country calling code with its plus sign."""
 
 
 class TpnData(TypedDict):
