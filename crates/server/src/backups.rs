@@ -272,9 +272,17 @@ impl BackupJob {
         Ok(None)
     }
 
-    async fn delete_old(&self, target: &Target, environment: Environment) -> Result<()> {
-        let all = target.list(environment).await?;
-        let kept = usize::try_from(self.settings.keep.get()).unwrap_or(usize::MAX);
+    /// Deletes the oldest beyond those to keep, **never the newest one**: a clock that was once
+    /// ahead has left names that look newer.
+    async fn delete_old(
+        &self,
+        target: &Target,
+        environment: Environment,
+        newest: &str,
+    ) -> Result<()> {
+        let mut all = target.list(environment).await?;
+        all.retain(|stored| stored.name != newest);
+        let kept = usize::try_from(self.settings.keep.get() - 1).unwrap_or(usize::MAX);
         let old = all.len().saturating_sub(kept);
         for stored in all.into_iter().take(old) {
             target.remove(&stored.name).await?;
@@ -302,7 +310,7 @@ impl JobKind for BackupJob {
             let environment = cx.site().environment();
             let Taken { name, bytes, rows, files, .. } = &taken;
             tracing::info!(environment = environment.name(), name, bytes, rows, files, "backed up");
-            if let Err(error) = self.delete_old(target, environment).await {
+            if let Err(error) = self.delete_old(target, environment, name).await {
                 tracing::warn!(error = error.report(), "old backups could not be deleted");
             }
             serde_json::to_value(taken).map_err(|error| {

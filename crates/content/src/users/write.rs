@@ -110,6 +110,7 @@ fn edit_user(call: &mut Call<'_>, before: UserRow) -> Result<Reply, Stop> {
     }
     if has_new_password {
         end_other_sessions(call, &user)?;
+        site_rows::identity::delete_of_user(call.conn()?, user.user_id)?;
     }
     if user.email != before.email {
         leave_address(call, &before)?;

@@ -6,8 +6,8 @@
 //! verifier).
 
 use std::pin::Pin;
-use std::sync::Arc;
-use std::time::Duration;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use data_encoding::BASE64URL_NOPAD;
 use frame::Site;
@@ -40,6 +40,8 @@ use super::sign_in::{Keep, told_to_wait};
 const KIND: &str = "page:login";
 /// How long somebody may take at the provider.
 const JOURNEY_LIFE: Duration = Duration::from_mins(15);
+/// Whoever asks us to lead them there does not make us ask the provider each time.
+const DESCRIPTION_LIFE: Duration = Duration::from_mins(1);
 /// For each question to the provider.
 const ANSWER_TIME: Duration = Duration::from_secs(8);
 const ANSWER_BYTES_MAX: usize = 256 * 1024;
@@ -87,9 +89,6 @@ impl PageRequest<'_> {
     pub(super) async fn go_to_provider(&self, target: Option<String>) -> Result<WebAnswer> {
         if self.site.settings().openid.provider().is_none() {
             return Ok(self.not_found());
-        }
-        if let Err(wait) = self.site.count_sign_in(self.request) {
-            return told_to_wait(wait, |message| Ok(self.stopped(429, message)));
         }
         let provider = match self.provider().await {
             Ok(provider) => provider,
@@ -148,6 +147,7 @@ impl PageRequest<'_> {
                            administrator of this site to invite you.";
             return Ok(self.stopped(403, unknown));
         };
+        self.site.forgive_sign_in(self.request);
         let target = journey.target.as_deref().unwrap_or("/portal/");
         self.welcome(user.id(), &self.visit.page(target), Keep::Usual).await
     }
@@ -225,15 +225,29 @@ fn with_causes(error: &(dyn std::error::Error + 'static)) -> String {
 
 async fn discover(http: &Http, back: String) -> Result<Provider, String> {
     let settings = &http.site.settings().openid;
-    let issuer = settings.provider().unwrap_or_default().to_owned();
-    let issuer = IssuerUrl::new(issuer).map_err(|error| error.to_string())?;
     let back = RedirectUrl::new(back).map_err(|error| error.to_string())?;
-    let metadata = CoreProviderMetadata::discover_async(issuer, http).await;
-    let metadata = metadata.map_err(|error| with_causes(&error))?;
+    let metadata = described(http, settings.provider().unwrap_or_default()).await?;
     let secret = settings.client_secret.as_ref();
     let secret = secret.map(|secret| ClientSecret::new(secret.expose().clone()));
     let id = ClientId::new(settings.client_id.clone());
     Ok(CoreClient::from_provider_metadata(metadata, id, secret).set_redirect_uri(back))
+}
+
+/// What the provider said of itself a moment ago, or now.
+async fn described(http: &Http, issuer: &str) -> Result<CoreProviderMetadata, String> {
+    static LATEST: Mutex<Option<(Instant, String, CoreProviderMetadata)>> = Mutex::new(None);
+    if let Some((at, of, metadata)) = &*LATEST.lock().unwrap_or_else(PoisonError::into_inner)
+        && of == issuer
+        && at.elapsed() < DESCRIPTION_LIFE
+    {
+        return Ok(metadata.clone());
+    }
+    let url = IssuerUrl::new(issuer.to_owned()).map_err(|error| error.to_string())?;
+    let metadata = CoreProviderMetadata::discover_async(url, http).await;
+    let metadata = metadata.map_err(|error| with_causes(&error))?;
+    let latest = (Instant::now(), issuer.to_owned(), metadata.clone());
+    *LATEST.lock().unwrap_or_else(PoisonError::into_inner) = Some(latest);
+    Ok(metadata)
 }
 
 async fn exchange(

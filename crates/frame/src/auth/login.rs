@@ -91,6 +91,11 @@ impl Site {
         self.gate().sign_ins_by_address.attempt(client.address, Instant::now())
     }
 
+    /// The attempt that was counted turned out right.
+    pub fn forgive_sign_in(&self, request: &Request) {
+        self.gate().sign_ins_by_address.forgive(&request.client.address);
+    }
+
     /// Checks the token of a link that was sent by e-mail. Only with `use_up` it works no more.
     pub async fn sign_in_by_link(
         self: &Arc<Self>,

@@ -6,12 +6,15 @@ use std::sync::Arc;
 use db::Conn;
 use site_rows::identity::{self, IdentityRow};
 use site_rows::user;
-use types::{Result, Timestamp};
+use types::{Result, Role, Timestamp};
 
 use super::notices::{self, Notice};
 use crate::{Site, User};
 
 const HASHING: &str = "openid identity";
+const ISSUER_HASHING: &str = "openid issuer";
+/// Roles that strangers give themselves, under any address.
+const UNPROVEN: [Role; 2] = [Role::Customer, Role::Subscriber];
 
 /// Whom a provider vouches for.
 #[derive(Clone, Debug)]
@@ -24,8 +27,9 @@ pub struct ProvenIdentity {
 }
 
 impl Site {
-    /// The user whom this is. Who is here for the first time is the user with their e-mail address;
-    /// nobody is made a user by this.
+    /// The user whom this is. Who is here for the first time is the user with their e-mail address,
+    /// unless that user came with another identity, or registered under an address that nobody
+    /// proved. Nobody is made a user by this.
     pub async fn user_by_identity(
         self: &Arc<Self>,
         proven: ProvenIdentity,
@@ -49,7 +53,13 @@ fn find(
     }
     let Some(email) = &proven.verified_email else { return Ok(None) };
     let Some(row) = user::find_by_email(conn, email)? else { return Ok(None) };
-    identity::insert(conn, &IdentityRow { identity_hash, user_id: row.user_id, linked: now })?;
+    let issuer_hash = site.vault().site_hash(ISSUER_HASHING, &proven.issuer, "").to_vec();
+    let is_stranger = row.roles.iter().all(|role| UNPROVEN.contains(role));
+    if is_stranger || identity::has_one(conn, row.user_id, &issuer_hash)? {
+        return Ok(None);
+    }
+    let (user_id, linked) = (row.user_id, now);
+    identity::insert(conn, &IdentityRow { identity_hash, issuer_hash, user_id, linked })?;
     notices::tell(conn, site, &row, Notice::IdentityLinked, now)?;
     Ok(Some(Arc::new(User::new(row))))
 }

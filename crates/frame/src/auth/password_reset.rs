@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use db::Conn;
 use site_rows::login_token::{self, LoginTokenRow};
-use site_rows::{session, user};
+use site_rows::{identity, session, user};
 use types::{Error, Result, Secret, Timestamp};
 use vault::Vault;
 
@@ -129,6 +129,7 @@ impl Site {
             user.password_hash = Some(password_hash.clone());
             user::update(conn, &user)?;
             session::delete_of_user(conn, user.user_id, None)?;
+            identity::delete_of_user(conn, user.user_id)?;
             notices::tell(conn, &site, &user, Notice::PasswordReset, now)?;
             Ok(true)
         };

@@ -33,6 +33,14 @@ const ALL: &[(&str, &str)] = &[
     ("merchant.resume", "Merchant resumed"),
     ("merchant.suspend", "Merchant suspended"),
     ("merchant.update", "Merchant changed"),
+    ("onboarding_link.create", "Merchant invited"),
+    ("onboarding_link.expire", "Link of an invited merchant expired"),
+    ("onboarding_link.onboard", "Invited merchant onboarded"),
+    ("onboarding_link.resend", "Merchant invited again"),
+    ("onboarding_link.submit", "Form submitted by invited merchant"),
+    ("onboarding_link.withdraw", "Link of an invited merchant withdrawn"),
+    ("rollout.start", "Roll-out started"),
+    ("rollout.stop", "Roll-out stopped"),
     ("sale.approve", "Sale approved"),
     ("sale.cancel", "Sale cancelled"),
     ("sale.decline", "Sale declined"),
@@ -95,11 +103,11 @@ pub(crate) fn called(text: &str) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::lifecycle::{ISO, MERCHANT, SALE, STORE, TPN};
+    use crate::lifecycle::{ISO, LINK, MERCHANT, SALE, STORE, TPN};
 
     #[test]
     fn every_step_of_the_lifecycle_has_words() {
-        for machine in [&MERCHANT, &STORE, &TPN, &SALE, &ISO] {
+        for machine in [&MERCHANT, &STORE, &TPN, &SALE, &ISO, &LINK] {
             for step in machine.steps {
                 let action = format!("{}.{}", machine.object, step.action);
                 assert_ne!(words(&action), action);

@@ -163,20 +163,21 @@ fn send(
     site: Option<&Site>,
     (row, caller): (&OnboardingLinkRow, &Caller),
     (to, token): (&str, &str),
-    now: Timestamp,
+    // The real one, whatever the ISO's sandbox made of it: e-mails are real.
+    real_now: Timestamp,
 ) -> Outcome<()> {
     let due = schedule::at(&row.iso_id, &row.link_id, DueKind::ExpireLink, row.expires);
     due_work::put(conn, &due)?;
     let Some(site) = site else { return Ok(()) };
     let name = format!("onboarding links {}", row.iso_id);
-    let day = now.as_micros() / MICROS_PER_DAY;
+    let day = real_now.as_micros() / MICROS_PER_DAY;
     if !counter::take_of_period(conn, &name, day, EMAILS_PER_DAY_MAX)? {
         let message = format!("At most {EMAILS_PER_DAY_MAX} links can be sent in a day.");
         return Err(refusal("", Code::LimitExceeded, message));
     }
-    if mail::may_receive(conn, to, now)? {
+    if mail::may_receive(conn, to, real_now)? {
         let text = (&*caller.access.iso.name, &*form_path(token));
-        emails::merchant_invited(conn, site, to, text, row.expires, now)?;
+        emails::merchant_invited(conn, site, to, text, row.expires, real_now)?;
     }
     Ok(())
 }
@@ -226,6 +227,7 @@ impl Endpoint<Cx> for OnboardingLinkCreate {
 
     async fn handle(mut self, cx: &Cx) -> Outcome<Answer<OnboardingLinkView>> {
         let (site, now, caller) = (self.sending.site(&cx.platform)?, cx.now, cx.caller()?.clone());
+        let real_now = cx.platform.clock.now();
         let token = random_text(TOKEN_LENGTH)?;
         let link_id = format!("link_{}", random_text(ID_LENGTH)?);
         let content = self.content();
@@ -254,7 +256,7 @@ impl Endpoint<Cx> for OnboardingLinkCreate {
                 return Err(refusal("", Code::LimitExceeded, message));
             }
             onboarding_link::insert(conn, &row)?;
-            send(conn, site.as_deref(), (&row, &caller), (&content.email, &token), now)?;
+            send(conn, site.as_deref(), (&row, &caller), (&content.email, &token), real_now)?;
             outbox::append(conn, &link_event(&row, event_kinds::ONBOARDING_LINK_CREATED, now))?;
             audit::append(conn, &entry)?;
             let url = Some(form_url(conn, &platform, &token)?);
@@ -344,6 +346,7 @@ impl Endpoint<Cx> for OnboardingLinkResend {
 
     async fn handle(self, cx: &Cx) -> Outcome<Answer<OnboardingLinkView>> {
         let (now, caller) = (cx.now, cx.caller()?.clone());
+        let real_now = cx.platform.clock.now();
         let token = random_text(TOKEN_LENGTH)?;
         let hash = token_hash(&cx.platform.vault, &token);
         let entry = cx.entry("", "", "")?;
@@ -358,7 +361,7 @@ impl Endpoint<Cx> for OnboardingLinkResend {
             };
             let row = take_link_step(conn, &before, after, "resend", &entry, now)?;
             let email = Content::open(caller.data_key(), &row)?.email;
-            send(conn, site.as_deref(), (&row, &caller), (&email, &token), now)?;
+            send(conn, site.as_deref(), (&row, &caller), (&email, &token), real_now)?;
             let url = Some(form_url(conn, &platform, &token)?);
             let view = OnboardingLinkView::of(&row, caller.data_key(), now)?;
             Ok(Answer::new(OnboardingLinkView { url, ..view }))

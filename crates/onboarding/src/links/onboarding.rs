@@ -68,6 +68,8 @@ impl Endpoint<LinkCx> for OnboardMerchant {
 #[derive(Clone)]
 struct Completion {
     link_id: String,
+    /// Of the link as it was read: what was corrected since is not erased unread.
+    version: i64,
     caller: Caller,
     entry: Entry,
     now: Timestamp,
@@ -77,6 +79,9 @@ impl Completion {
     /// The merchant has what was entered now; here it is erased.
     fn write(&self, conn: &mut dyn Conn, ids: &OnboardedIds) -> Outcome<()> {
         let before = load(conn, self.caller.iso_id(), &self.link_id)?;
+        if before.version != self.version {
+            return Err(Error::conflict("the form was changed meanwhile; read it again").into());
+        }
         let after = OnboardingLinkRow {
             merchant_id: Some(ids.merchant_id.clone()),
             store_id: Some(ids.store_id.clone()),
@@ -159,6 +164,7 @@ impl Endpoint<Cx> for OnboardingLinkOnboard {
         let tpn = Value::Object(self.tpn_data.into_members());
         let completion = Completion {
             link_id: link.link_id,
+            version: link.version,
             caller: cx.caller()?.clone(),
             entry: cx.entry("", "", "")?,
             now: cx.now,

@@ -7,7 +7,7 @@
 
 use contract::{Answer, Draft, Endpoint, Failure, IssueKind, Route};
 use db::outbox::Event;
-use db::{Conn, outbox};
+use db::{Conn, counter, outbox};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -21,6 +21,7 @@ use crate::codes::refusal;
 use crate::event_kinds;
 use crate::fields::{RolloutStateName, StatusReason};
 use crate::id_source::random_text;
+use crate::isos::emails::MICROS_PER_DAY;
 use crate::paging::{Page, page_default};
 use crate::perform::{Outcome, perform};
 use crate::rows::rollout::{self, RolloutRow, RolloutState, RolloutTpnRow};
@@ -33,6 +34,8 @@ use crate::{Code, Cx, text};
 const TPNS_MAX: usize = 5_000;
 /// Roll-outs that a list shows: the newest.
 const SHOWN_MAX: i64 = 20;
+/// Roll-outs that an ISO starts in a day: each may write thousands of rows.
+const ROLLOUTS_PER_DAY_MAX: i64 = 100;
 /// The field that changes, by its published name.
 const CHANGED: &[&str] = &["tpnAssignTemplate"];
 
@@ -140,6 +143,7 @@ impl Endpoint<Cx> for RolloutStart {
         let caller = cx.caller()?.clone();
         let rollout_id = format!("roll{}", random_text(16)?);
         let (action, now) = (Action::of(cx, "update")?.then("update", CHANGED), cx.now);
+        let day = cx.platform.clock.now().as_micros() / MICROS_PER_DAY;
         let entry = cx.entry("rollout.start", "rollout", &*rollout_id)?;
         perform(cx, move |conn| {
             let template = templates::find(conn, caller.iso_id(), &self.name)?;
@@ -159,6 +163,11 @@ impl Endpoint<Cx> for RolloutStart {
                 stopped: None,
                 stop_reason: None,
             };
+            let counted = format!("roll-outs {iso_id}");
+            if !counter::take_of_period(conn, &counted, day, ROLLOUTS_PER_DAY_MAX)? {
+                let message = format!("At most {ROLLOUTS_PER_DAY_MAX} roll-outs start in a day.");
+                return Err(refusal("", Code::LimitExceeded, message));
+            }
             let chosen = self.chosen(conn, &template, version)?;
             rollout::insert(conn, &row)?;
             for before in chosen {

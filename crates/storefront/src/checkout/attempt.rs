@@ -117,21 +117,21 @@ fn goods_refusal(call: &mut Call<'_>, cart: &mut Cart) -> Result<Option<Refusal>
     let refusal = if let Some(missing) = missing {
         Some(missing.with("0", 409))
     } else if cart.state.items.is_empty() {
-        let message = if before == 0 { "The cart is empty." } else { GONE };
+        let message = if before == 0 { "The cart is empty." } else { UNAVAILABLE };
         Some(Refusal::new(409, "woocommerce_rest_cart_empty", message).with("0", 400))
     } else if priced.is_reduced {
         let code = "woocommerce_rest_product_partially_out_of_stock";
         let message = "There is less left than the cart contained; its quantities were lowered.";
         Some(Refusal::new(409, code, message))
     } else if before != cart.state.items.len() {
-        Some(Refusal::new(409, "woocommerce_rest_product_not_purchasable", GONE))
+        Some(Refusal::new(409, "woocommerce_rest_product_not_purchasable", UNAVAILABLE))
     } else {
         None
     };
     refusal.map(|refusal| conflict(call, cart, refusal)).transpose()
 }
 
-const GONE: &str = "A product of the cart can no longer be bought.";
+const UNAVAILABLE: &str = "A product of the cart can no longer be bought.";
 
 fn coupon_refusal(applied: &[String], cart: &Cart, priced: &Priced) -> Refusal {
     let deleted = applied.iter().filter(|code| !cart.state.coupons.contains(code));
