@@ -2411,9 +2411,9 @@ class SimulatedAnswer(TypedDict):
 class SandboxReset(TypedDict):
     """Take away what the ISO onboarded, so that its sandbox starts over. Sandbox only.
 
-    Merchants, stores, TPNs, devices, their past versions, onboarding links, answers of idempotency
-    keys, caught webhooks, and the lead of the clock go. The account, keys, people, templates, defaults,
-    webhooks, events and the audit log stay.
+    Merchants, stores, TPNs, devices, their past versions, roll-outs, onboarding links, answers of
+    idempotency keys, caught webhooks, and the lead of the clock go. The account, keys, people,
+    templates, defaults, webhooks, events and the audit log stay.
     """
 
 
