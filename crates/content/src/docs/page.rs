@@ -23,6 +23,7 @@ pub(super) const GUIDES: &[(&str, &str)] = &[
     ("keys", include_str!("../../../../docs/keys.md")),
     ("sandbox", include_str!("../../../../docs/sandbox.md")),
     ("limits", include_str!("../../../../docs/limits.md")),
+    ("assistants", include_str!("../../../../docs/assistants.md")),
     ("audit", include_str!("../../../../docs/audit.md")),
     ("rest", include_str!("../../../../docs/rest.md")),
     ("api-design", include_str!("../../../../docs/api-design.md")),

@@ -277,7 +277,7 @@ mod tests {
         check("security", "/docs/security/");
         check("card data", "/docs/security/#card-data");
         check("dry run", "/docs/onboarding/#dry-run");
-        check("restore back", "/docs/operating/#backup-and-restore");
+        check("restore back", "/docs/operating/#restore");
     }
 
     #[test]

@@ -117,7 +117,7 @@ mod tests {
 
     #[test]
     fn actions_are_found_by_their_words() {
-        assert_eq!(called("MERCHANT ONB"), ["merchant.onboard"]);
+        assert_eq!(called("MERCHANT ONB"), ["merchant.onboard", "onboarding_link.onboard"]);
         assert!(called("nothing like that").is_empty());
         assert_eq!(words("future.thing"), "future.thing");
         assert!(ALL.is_sorted(), "in the order of their names");
