@@ -80,6 +80,7 @@ function aliasText(type) {
 }
 
 function classText(type) {
+  if (type.members.some((member) => RESERVED.includes(member.name))) return functionText(type);
   const members = type.members.map((member) => {
     const inner = text(member.type);
     const whole = member.isRequired ? inner : `NotRequired[${inner}]`;
@@ -87,6 +88,18 @@ function classText(type) {
   });
   const body = members.join('') || (type.doc ? '' : '    pass\n');
   return `class ${type.name}(TypedDict):\n${docText(type.doc, '    ')}${type.doc && body ? '\n' : ''}${body}`;
+}
+
+/** A class cannot have a member whose name is a word of the language; a call can. */
+function functionText(type) {
+  const members = type.members.map((member) => {
+    const inner = text(member.type);
+    const whole = member.isRequired ? inner : `NotRequired[${inner}]`;
+    const comment = member.doc ? `    # ${member.doc.replaceAll('\n', ' ')}\n` : '';
+    return `${comment}    "${member.name}": ${whole},\n`;
+  });
+  const call = `${type.name} = TypedDict("${type.name}", {\n${members.join('')}})\n`;
+  return `${call}${docText(type.doc, '')}`;
 }
 
 /** An annotation on a line of its own, or broken at its commas if it is too long. */

@@ -268,13 +268,13 @@ class ActivityPage(TypedDict):
     """Send it as `cursor` to get those."""
 
 
-class ValueChange(TypedDict):
-    """What a field was and became."""
-
-    from: Any
-    """Its value before."""
-    to: Any
-    """Its value after."""
+ValueChange = TypedDict("ValueChange", {
+    # Its value before.
+    "from": Any,
+    # Its value after.
+    "to": Any,
+})
+"""What a field was and became."""
 
 
 class Store(TypedDict):
