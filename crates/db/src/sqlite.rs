@@ -30,7 +30,7 @@ use crate::threads::{GROUP_MAX, GROUP_TIME_MAX, GroupSizes, Threads};
 use crate::{Conn, Engine, Migrations, Row, Sql, Val};
 
 /// Another process may be writing: a command beside the running server.
-const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
+const BUSY_TIMEOUT: Duration = Duration::from_secs(20);
 const BUSY_PAUSE: Duration = Duration::from_millis(10);
 const BUSY_ATTEMPTS_MAX: u32 = 500;
 const STATEMENT_CACHE: usize = 256;
