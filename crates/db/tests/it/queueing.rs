@@ -82,11 +82,27 @@ fn what_waits_is_not_begun_once_the_caller_left(database: &TestDatabase) {
     assert_eq!(count(&database.open(), "facts"), 1);
 }
 
-/// Somebody hands over far more than there are threads; somebody else asks a simple thing.
+/// Somebody hands over far more than there are threads; somebody else asks a simple thing. A machine
+/// that stands still for a moment is given another chance.
 fn one_caller_does_not_keep_others_waiting(database: &TestDatabase) {
-    const GREED: usize = 60;
-    const LONG: Duration = Duration::from_millis(50);
     let store = database.open();
+    let mut medians = Vec::new();
+    for _ in 0..3 {
+        let (read, write) = waited_beside_a_greedy_caller(&store);
+        if read < LONG && write < LONG * 2 {
+            return;
+        }
+        medians.push((read, write));
+    }
+    panic!("half of the reads and writes took so long and more: {medians:?}");
+}
+
+/// What each greedy read takes.
+const LONG: Duration = Duration::from_millis(50);
+
+/// The medians of reads and writes beside a greedy caller.
+fn waited_beside_a_greedy_caller(store: &Database) -> (Duration, Duration) {
+    const GREED: usize = 60;
     let greedy = |index: usize| -> Answer<'_> {
         let name = format!("greedy {index}");
         Box::pin(db::as_caller("greedy", async {
@@ -118,7 +134,7 @@ fn one_caller_does_not_keep_others_waiting(database: &TestDatabase) {
         reads.push(asked.elapsed());
         assert!(answer.is_ok(), "{answer:?}");
         let asked = Instant::now();
-        let mut write: Answer<'_> = Box::pin(db::as_caller("other", submit(&store, &name)));
+        let mut write: Answer<'_> = Box::pin(db::as_caller("other", submit(store, &name)));
         assert_eq!(wait(&mut write).unwrap(), name);
         writes.push(asked.elapsed());
     }
@@ -126,11 +142,10 @@ fn one_caller_does_not_keep_others_waiting(database: &TestDatabase) {
     reads.sort();
     writes.sort();
     let (read, write) = (reads[reads.len() / 2], writes[writes.len() / 2]);
-    assert!(read < LONG, "half of the reads took {read:?} and more");
-    assert!(write < LONG * 2, "half of the writes took {write:?} and more");
     for answer in &mut waiting {
         wait(answer).unwrap();
     }
+    (read, write)
 }
 
 /// Reads that would go on for minutes, one on every thread, each of a caller of its own.
