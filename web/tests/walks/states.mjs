@@ -16,7 +16,7 @@ import { everyView } from '../views.mjs';
 /** What the portal asks before it shows any page. */
 const FOUNDATION = /boardwalk\/v1\/(me|currency|theme|live)\b|session\/nonce/;
 /** Views that ask for nothing before somebody does something. */
-const SILENT = ['/merchants/bulk', '/users/privacy'];
+const SILENT = ['/apply', '/merchants/bulk', '/users/privacy'];
 
 describe('states', () => {
   test('every view says that the server fails, and can be tried again', () =>

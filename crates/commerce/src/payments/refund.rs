@@ -124,7 +124,7 @@ async fn run(cx: &JobCx) -> Result<Value, Halt> {
         Ok(Some((payment, refund, gateway, options)))
     });
     let Some((payment, refund, gateway, options)) = found.await? else {
-        return Ok(json!({ "state": "deleted" }));
+        return Ok(json!({ "state": "gone" }));
     };
     if refund.state != REFUND_REQUESTED {
         return Ok(json!({ "state": refund.state }));

@@ -82,8 +82,8 @@ fn what_waits_is_not_begun_once_the_caller_left(database: &TestDatabase) {
     assert_eq!(count(&database.open(), "facts"), 1);
 }
 
-/// Somebody hands over far more than there are threads; somebody else asks a simple thing. A machine
-/// that stands still for a moment is given another chance.
+/// Somebody hands over far more than there are threads; somebody else asks a simple thing. A
+/// machine that stands still for a moment is given another chance.
 fn one_caller_does_not_keep_others_waiting(database: &TestDatabase) {
     let store = database.open();
     let mut medians = Vec::new();

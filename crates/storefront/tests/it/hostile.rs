@@ -263,7 +263,7 @@ fn what_is_in_carts_is_handed_out_and_erased() {
     buyer.add(goods.rope, 1);
     let customer = order_body("", "Gone@example.test");
     buyer.ask("POST", "/cart/update-customer", &customer);
-    let asked = json!({ "email": "deleted@example.test" });
+    let asked = json!({ "email": "gone@example.test" });
     let exported = shop.ask("POST", "/boardwalk/v1/privacy/export", ADMIN, &asked).json;
     assert!(exported["data"].to_string().contains("1 Pier Rd"), "{exported}");
     let erased = shop.ask("POST", "/boardwalk/v1/privacy/erase", ADMIN, &asked).json;
