@@ -70,7 +70,7 @@ describe('invitations of merchants', () => {
       await page.getByLabel(/^Application/).selectOption('CRDT');
       await page.fill('[id="tpnData.tpnProcessor.profile[0].apiKey"]', `walk-${mark()}`);
       await page.getByRole('button', { name: 'Onboard', exact: true }).click();
-      await page.getByText('Merchant onboarded').waitFor();
+      await page.getByRole('heading', { name: 'Merchant onboarded' }).waitFor();
       await page.getByRole('heading', { name }).first().waitFor();
       await open(page, '/merchants/invitations?status=completed');
       await page.getByRole('link', { name: email }).click();

@@ -61,7 +61,7 @@ describe('ISOs', () => {
       }
       await open(page, '/console/audit');
       await page
-        .getByRole('row', { name: /iso\.suspend.*Invoice 17/ })
+        .getByRole('row', { name: /ISO suspended.*Invoice 17/ })
         .first()
         .waitFor();
       await isFitForEverybody(page, 'a suspended ISO');

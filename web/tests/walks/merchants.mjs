@@ -105,7 +105,7 @@ describe('merchants', () => {
       await isFitForEverybody(page, 'the form of a merchant');
       actions++;
       await page.getByRole('button', { name: 'Onboard', exact: true }).click();
-      await page.getByText('Merchant onboarded').waitFor();
+      await page.getByRole('heading', { name: 'Merchant onboarded' }).waitFor();
       await page.getByRole('heading', { name }).first().waitFor();
       await isFitForEverybody(page, 'a merchant that was just onboarded');
       assert.ok(actions <= 10, `${actions} actions`);
