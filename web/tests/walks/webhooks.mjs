@@ -129,6 +129,13 @@ describe('webhooks', () => {
         const address = page.url();
         await page.getByRole('button', { name: 'Resend' }).click();
         await page.waitForURL((url) => url.href !== address);
+        // The page follows the event for a while; on a busy machine that may be too short.
+        await becomes(async () => {
+          const found = await deliveries(webhook, '&status=delivered');
+          if (found.length < 4) await page.waitForTimeout(1000);
+          return found.length;
+        }, 4);
+        await page.reload();
         await page.getByText('Attempt 1').waitFor();
         await page.locator('main').getByRole('link', { name: '← Webhook' }).click();
         await settled(page);
