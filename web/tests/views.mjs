@@ -2,7 +2,7 @@
 // with a variable that has no example here is a failure.
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
-import { call, onboarding, open } from './support.mjs';
+import { call, onboarding, open, world } from './support.mjs';
 
 const source = (name) => readFile(new URL(`../src/${name}`, import.meta.url), 'utf8');
 const found = (text, pattern) => [...text.matchAll(pattern)].map((match) => match[1]);
@@ -45,6 +45,11 @@ const EXAMPLES = {
       await page.locator('main tbody a').first().waitFor();
     }
     return first('/merchants/invitations')(page);
+  },
+  '/merchants/connected/:id': async (page) => {
+    if ((await onboarding('GET', 'connections')).data.length === 0)
+      await onboarding('POST', 'connections', { url: world.server.url });
+    return first('/merchants/connected')(page);
   },
   '/merchants/invitations/:link/onboard': async (page) => [
     `${(await first('/merchants/invitations')(page))[0]}/onboard`,

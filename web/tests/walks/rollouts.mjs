@@ -91,7 +91,7 @@ describe('roll-outs', () => {
       await page.getByText('1 kept the old version').first().waitFor();
       await page.getByText('Reason: The tips confuse people').waitFor();
       assert.deepEqual(await versions(), [2, 1, 1]);
-      await page.getByText('version 2: 1, version 1: 2').waitFor();
+      await page.getByText('1 with version 2, 2 with version 1').waitFor();
 
       await page.getByRole('button', { name: 'Roll out', exact: true }).click();
       await dialog.getByLabel('Terminals of some stores').check();
@@ -100,7 +100,7 @@ describe('roll-outs', () => {
       await page.getByText('0 downloaded, 1 pending').first().waitFor();
       await page.getByRole('button', { name: 'Roll out', exact: true }).click();
       await dialog.getByRole('button', { name: 'Roll out' }).click();
-      await page.getByText('version 2: 3').waitFor();
+      await page.getByText('3 with version 2').waitFor();
       await settled(page);
       assert.deepEqual(await versions(), [2, 2, 2]);
     }));

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import {
   call,
-  problemsOf,
+  hindrancesOf,
   isFitForEverybody,
   open,
   settled,
@@ -37,7 +37,7 @@ describe('states', () => {
           await open(page, view);
           if ((await page.getByText('Could not load this').count()) === 0)
             wrong.push(`${view} says nothing`);
-          for (const problem of await problemsOf(page)) wrong.push(`${view}: ${problem}`);
+          for (const problem of await hindrancesOf(page)) wrong.push(`${view}: ${problem}`);
         }
         assert.deepEqual(wrong, []);
         await open(page, '/store/orders');
