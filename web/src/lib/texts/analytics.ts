@@ -70,7 +70,7 @@ export const analytics = {
   choose: (list: string) => `Available reports: ${list}.`,
   noData: 'No data for this period',
   segment: 'Split by',
-  noSegment: 'none',
+  noSegment: 'None',
   otherParts: 'Other',
   segments: {
     product: 'product',

@@ -84,7 +84,7 @@ export const console = {
   rollouts: {
     usedBy: (tpns: number) => `Used by ${some(tpns, 'terminal', 'terminals')}`,
     versions: (used: { version: number; tpns: number }[]) =>
-      used.map((one) => `version ${one.version}: ${one.tpns.toLocaleString('en')}`).join(', '),
+      used.map((one) => `${one.tpns.toLocaleString('en')} with version ${one.version}`).join(', '),
     title: (name: string) => `Roll out ${name}`,
     start: 'Roll out',
     who: 'To which terminals?',
