@@ -1,6 +1,6 @@
-//! `cargo xtask chaos`: kills, a full disk, a restarted database, jumping clocks and a greedy
-//! caller, and at the end a comparison of everything that was acknowledged. Runs
-//! `crates/boardwalk/tests/chaos` on the binary that the tests build.
+//! `cargo xtask chaos`: kills, a full disk, a restarted database, standbys that take over,
+//! jumping clocks and a greedy caller, and at the end a comparison of everything that was
+//! acknowledged. Runs `crates/boardwalk/tests/chaos` on the binary that the tests build.
 
 use anyhow::Result;
 use clap::Args;

@@ -15,8 +15,8 @@ use crate::{build, portal, tools};
 
 #[derive(Args, Debug)]
 pub(crate) struct Options {
-    /// How to build: dev is soon there, release shows the true speed
-    #[arg(long, default_value = "dev")]
+    /// How to build: demo is soon there, release shows the true speed
+    #[arg(long, default_value = "demo")]
     profile: String,
     /// Handed to `boardwalk demo`, for example: -- --listen 127.0.0.1:9000
     #[arg(last = true)]

@@ -95,7 +95,7 @@ static STAGES: &[Stage] = &[
     Stage {
         name: "tests",
         about: "Unit and integration tests on both database engines; tidy rules",
-        needs: &[Tool::Postgres],
+        needs: &[Tool::Postgres, Tool::Proxies, Tool::Pebble],
         lane: Lane::Main,
         run: || cargo("test --workspace --exclude fuzz --locked --no-fail-fast"),
     },

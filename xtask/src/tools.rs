@@ -1,5 +1,5 @@
-//! What the tests need and a fresh machine does not have: the Postgres server programs, Node,
-//! Chromium, and Python tools in a virtual environment below the target folder.
+//! What the tests need and a fresh machine does not have: the Postgres server programs, Pebble,
+//! Node, Chromium, and Python tools in a virtual environment below the target folder.
 //!
 //! **Only root's package manager is ever used to change the machine**; everybody else is told what
 //! to install. Also here: how this program starts other programs ([`run`], [`cargo`]) and where
@@ -23,6 +23,10 @@ use serde_json::Value;
 pub(crate) enum Tool {
     /// `initdb` and `postgres`: the tests start their own cluster.
     Postgres,
+    /// `pebble`, a certificate authority for tests.
+    Pebble,
+    /// `pgbouncer` and `haproxy`, which the tests put in front of databases and servers.
+    Proxies,
     /// The programs of [`PYTHON_PACKAGES`].
     Python,
     /// `node` and `npm`, for client libraries written in JavaScript.
@@ -56,6 +60,8 @@ impl Tool {
     pub(crate) fn name(self) -> &'static str {
         match self {
             Tool::Postgres => "PostgreSQL",
+            Tool::Pebble => "Pebble",
+            Tool::Proxies => "PgBouncer and HAProxy",
             Tool::Python => "Python tools",
             Tool::Node => "Node",
             Tool::Chromium => "Chromium",
@@ -66,6 +72,8 @@ impl Tool {
     pub(crate) fn ensure(self) -> Result<()> {
         let place = match self {
             Tool::Postgres => ensure_postgres()?,
+            Tool::Pebble => ensure_pebble()?,
+            Tool::Proxies => ensure_proxies()?,
             Tool::Python => ensure_python_tools()?,
             Tool::Node => ensure_node()?,
             Tool::Chromium => match ensure_chromium() {
@@ -158,6 +166,20 @@ fn ensure_postgres() -> Result<PathBuf> {
         .context("PostgreSQL is installed, but initdb is neither in PATH nor in its folder")
 }
 
+/// Debian keeps both out of the search path of users.
+const PROXY_FOLDER: &str = "/usr/sbin";
+
+fn ensure_proxies() -> Result<PathBuf> {
+    let is_there =
+        |name: &str| find_program(name).is_some() || Path::new(PROXY_FOLDER).join(name).is_file();
+    let missing: Vec<&str> =
+        ["pgbouncer", "haproxy"].into_iter().filter(|name| !is_there(name)).collect();
+    if !missing.is_empty() {
+        apt_install("Proxies that the tests use", &missing)?;
+    }
+    Ok(PROXY_FOLDER.into())
+}
+
 /// The folder that holds `initdb`: the first in PATH, or else Debian's newest.
 fn find_postgres() -> Option<PathBuf> {
     let mut folders: Vec<PathBuf> = search_path();
@@ -169,6 +191,14 @@ fn find_postgres() -> Option<PathBuf> {
     });
     folders.extend(versions.iter().rev().map(|version| version.join("bin")));
     folders.into_iter().find(|folder| folder.join("initdb").is_file())
+}
+
+/// The package has the authority and the name service that it asks.
+fn ensure_pebble() -> Result<PathBuf> {
+    if find_program("pebble").is_none() || find_program("pebble-challtestsrv").is_none() {
+        apt_install("Pebble with pebble-challtestsrv", &["pebble"])?;
+    }
+    find_program("pebble").context("Pebble is installed, but not in PATH")
 }
 
 fn ensure_python_tools() -> Result<PathBuf> {

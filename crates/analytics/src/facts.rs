@@ -9,6 +9,7 @@ mod catalog;
 pub(crate) mod chunk;
 pub(crate) mod column;
 pub(crate) mod dictionary;
+mod directory;
 mod fact;
 mod field;
 pub(crate) mod file;
@@ -26,6 +27,7 @@ use std::time::{Duration, Instant};
 use tokio::sync::watch;
 
 pub use catalog::{Catalog, RollUp};
+pub use directory::{Directory, Found, Question};
 pub use fact::{
     CouponFact, DownloadFact, LineFact, LineNumber, OrderFact, OrderNumber, OrderText, TaxFact,
 };
@@ -56,6 +58,8 @@ pub struct Facts {
     inbox: Mutex<Option<Receiver<Command>>>,
     /// Whether that thread shall end.
     is_stopping: AtomicBool,
+    /// Customers by their texts.
+    customers: Directory,
 }
 
 impl Default for Facts {
@@ -68,6 +72,7 @@ impl Default for Facts {
             commands,
             inbox: Mutex::new(Some(inbox)),
             is_stopping: AtomicBool::new(false),
+            customers: Directory::default(),
         }
     }
 }
@@ -76,6 +81,11 @@ impl Facts {
     /// The facts of now. They stay as they are for as long as somebody holds them.
     pub fn snapshot(&self) -> Arc<Snapshot> {
         Arc::clone(&self.current.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Customers by their texts.
+    pub fn customers(&self) -> &Directory {
+        &self.customers
     }
 
     /// Whether the facts were loaded.

@@ -35,6 +35,10 @@ use update::{Decisions, Update};
 
 /// How long a change may wait until somebody looks for it.
 const PAUSE: Duration = Duration::from_millis(100);
+/// A turn that changed much is followed by a pause so many times as long, up to a limit: who writes
+/// without end, such as an import, shall not wait for facts that are made again and again.
+const PAUSE_FACTOR: u32 = 15;
+const PAUSE_MAX: Duration = Duration::from_millis(500);
 /// How long to wait after something went wrong.
 const PAUSE_AFTER_ERROR: Duration = Duration::from_secs(1);
 /// Events that are read together.
@@ -268,8 +272,9 @@ impl Feed {
     /// Follows the feed until it is told to stop.
     fn run(mut self, commands: &Receiver<Command>) {
         loop {
+            let started = Instant::now();
             let pause = match self.turn() {
-                Ok(()) => PAUSE,
+                Ok(()) => (started.elapsed() * PAUSE_FACTOR).clamp(PAUSE, PAUSE_MAX),
                 // Something may be half done, so nothing is saved.
                 Err(_) if self.facts.is_stopping() => return,
                 Err(error) => {

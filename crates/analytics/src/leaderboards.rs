@@ -206,7 +206,8 @@ fn row(
     ])
 }
 
-fn grouped(number: i64, separator: &str) -> String {
+/// A number with something between its thousands.
+pub fn grouped(number: i64, separator: &str) -> String {
     let digits = number.unsigned_abs().to_string();
     let mut text = if number < 0 { String::from("-") } else { String::new() };
     for (index, digit) in digits.chars().enumerate() {

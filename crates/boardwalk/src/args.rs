@@ -19,7 +19,10 @@ use types::{Environment, Period, Timestamp};
 pub(crate) use self::isos::{Audit, Decided, Iso, Key, Merchant, Reviewed, Template};
 
 pub(crate) use self::plugin::Plugin;
-pub(crate) use self::remote::{Listed, Listen, Listing, Mcp, Profile, Webhook};
+pub(crate) use self::remote::{
+    Connect, ConnectUpdate, ConnectWoocommerce, Listed, Listen, Listing, Mcp, Portfolio, Profile,
+    Rates, StoreKeyArgs, StoreOwnerArgs, Webhook,
+};
 pub(crate) use export::{Export, ExportReport, ReportFormat};
 
 /// Merchant onboarding and a shop with its REST interface, in one binary.
@@ -100,6 +103,9 @@ pub(crate) enum Command {
     /// Manage webhooks on a server
     #[command(subcommand)]
     Webhook(Webhook),
+    /// Connect stores and show how far their copies are
+    #[command(subcommand)]
+    Connect(Connect),
     /// Forward events of a server to a local address, signed like webhooks
     Listen(Listen),
     /// Serve the operations of a server to assistants, over the Model Context Protocol
@@ -142,6 +148,9 @@ pub(crate) enum Command {
     Backups,
     /// Restore a backup to an empty environment, on either database engine
     Restore(Restore),
+    /// Replace the keys that data is encrypted with
+    #[command(subcommand)]
+    Encryption(Encryption),
     /// Check the installation and suggest fixes
     Doctor {
         /// Read every row and index of the databases, which takes longer
@@ -185,6 +194,25 @@ pub(crate) enum Privacy {
         /// E-mail address of the person
         email: String,
     },
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Encryption {
+    /// Show the versions of the keys, and how far a replacement is
+    Status,
+    /// Create new data keys and encrypt the data again, in the background of a running server
+    RotateDataKeys {
+        /// Only the data key of this ISO
+        #[arg(long, value_name = "ID", conflicts_with = "site")]
+        iso: Option<String>,
+        /// Only the data key of the site
+        #[arg(long)]
+        site: bool,
+    },
+    /// Create the file of a new master key, which is not used yet
+    NewMasterKey,
+    /// Replace the master key of both environments by the new one, even while servers are running
+    RotateMasterKey,
 }
 
 #[derive(Debug, Subcommand)]

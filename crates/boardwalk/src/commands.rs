@@ -4,6 +4,7 @@ mod audit;
 mod backup;
 mod demo;
 mod doctor;
+mod encryption;
 mod export;
 mod import;
 mod iso;
@@ -74,6 +75,7 @@ pub(crate) fn run(args: Args, printer: &Printer) -> Result<()> {
         Command::Backup { file } => backup::backup(&config, &common, &file, printer),
         Command::Backups => backup::list(&config, &common, printer),
         Command::Restore(restore) => backup::restore(&config, &common, &restore, printer),
+        Command::Encryption(command) => encryption::encryption(&config, &common, command, printer),
         Command::Doctor { full } => doctor::doctor(&config, &common, full, printer),
         Command::Config(ConfigCommand::Print { commented }) => {
             print_config(&config, commented, printer)
@@ -86,6 +88,7 @@ pub(crate) fn run(args: Args, printer: &Printer) -> Result<()> {
         | Command::Store(_)
         | Command::Tpn(_)
         | Command::Webhook(_)
+        | Command::Connect(_)
         | Command::Man { .. }
         | Command::Openapi { .. }
         | Command::Plugin(_) => Ok(()),

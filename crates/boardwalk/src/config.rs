@@ -21,14 +21,20 @@ use crate::args::Common;
 const PREFIX: &str = "BOARDWALK_";
 /// The master key is a secret and no setting; it is read elsewhere.
 pub(crate) const MASTER_KEY_VARIABLE: &str = "BOARDWALK_MASTER_KEY";
+/// The same for the one that is to follow it.
+pub(crate) const NEXT_MASTER_KEY_VARIABLE: &str = "BOARDWALK_NEXT_MASTER_KEY";
 /// The key for a server elsewhere, for whoever does not want it in the list of processes.
 pub(crate) const API_KEY_VARIABLE: &str = "BOARDWALK_API_KEY";
+/// Secrets, which are read where they are used.
+const NO_SETTINGS: [&str; 3] = [MASTER_KEY_VARIABLE, NEXT_MASTER_KEY_VARIABLE, API_KEY_VARIABLE];
 /// The data folder is where the file with the settings is, so it cannot be one of them.
 const DATA_VARIABLE: &str = "BOARDWALK_DATA";
 const FILE_NAME: &str = "boardwalk.toml";
 const DATA_DEFAULT: &str = "boardwalk-data";
 /// Of the media library, in the data folder.
 const UPLOADS_FOLDER: &str = "uploads";
+/// Of the certificates that the server gets itself, in the data folder.
+pub(crate) const CERTIFICATES_FOLDER: &str = "certificates";
 
 /// All settings.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
@@ -46,6 +52,8 @@ pub(crate) struct Config {
     pub(crate) site: frame::Settings,
     /// Reports.
     pub(crate) analytics: analytics::Settings,
+    /// Connected stores.
+    pub(crate) connect: connect::Settings,
     /// Outgoing e-mail. Without a relay, none is sent.
     pub(crate) mail: server::mail::MailSettings,
     /// Backups on a schedule.
@@ -133,7 +141,7 @@ impl Config {
         let variables: Vec<(String, OsString)> = std::env::vars_os()
             .filter_map(|(name, value)| Some((name.into_string().ok()?, value)))
             .filter(|(name, _)| name.starts_with(PREFIX))
-            .filter(|(name, _)| name != MASTER_KEY_VARIABLE && name != API_KEY_VARIABLE)
+            .filter(|(name, _)| !NO_SETTINGS.contains(&name.as_str()))
             .collect();
         let data = common
             .data
@@ -149,6 +157,9 @@ impl Config {
         let mut config = layered(&table, &path, &variables)?;
         config.server.uploads.get_or_insert_with(|| data.join(UPLOADS_FOLDER));
         config.backup.work_folder.clone_from(&data);
+        if let Some(acme) = config.server.tls.as_mut().and_then(|tls| tls.acme.as_mut()) {
+            acme.folder = data.join(CERTIFICATES_FOLDER);
+        }
         config.data = data;
         config.server.mail = config.mail.clone();
         config.server.backup = config.backup.clone();

@@ -4,18 +4,20 @@ use std::fs;
 use std::io::{self, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use db::{Database, Location};
 use frame::library::LibraryFiles;
-use frame::media::FolderStorage;
 use onboarding::Platform;
+use onboarding::encryption::MasterKeys;
 use types::{Clock, Environment, Error, Result};
 use vault::MasterKey;
 
-use crate::config::{Config, MASTER_KEY_VARIABLE};
+use crate::config::{Config, MASTER_KEY_VARIABLE, NEXT_MASTER_KEY_VARIABLE};
 
 const KEY_FILE: &str = "master.key";
+/// The key that is to follow, and the one that was followed.
+const NEXT_KEY_FILE: &str = "master.key.next";
+const PREVIOUS_KEY_FILE: &str = "master.key.previous";
 /// The low bits of a file's mode that are about others than its owner.
 const GROUP_AND_OTHERS_BITS: u32 = 6;
 
@@ -25,22 +27,27 @@ pub(crate) fn open(config: &Config, environment: Environment) -> Result<Platform
     frame::options::declare(server::OPTIONS);
     make_folder(&config.data)?;
     let location = location(config, environment)?;
-    let master = match find_master_key(&config.data)? {
+    let main = match find_master_key(&config.data)? {
         Some(key) => key,
         None => make_key(&config.data, &location)?,
     };
+    let keys = MasterKeys { main, next: next_master_key(&config.data)? };
     let store = Database::open(&location, schema::MIGRATIONS)?;
-    Platform::new(environment, store, &master, config.onboarding, Clock::System)
+    Platform::with_keys(environment, store, keys, config.onboarding, Clock::System)
+}
+
+/// Whether an environment was ever used, as far as that can be told without opening it.
+pub(crate) fn exists(config: &Config, environment: Environment) -> Result<bool> {
+    Ok(match location(config, environment)? {
+        Location::File(path) => fs::metadata(path).is_ok(),
+        Location::Postgres { .. } => true,
+    })
 }
 
 /// Opens an environment that must be there already: a mistyped folder shall not become a new,
 /// empty installation.
 pub(crate) fn open_existing(config: &Config, environment: Environment) -> Result<Platform> {
-    let missing = match location(config, environment)? {
-        Location::File(path) => fs::metadata(path).is_err(),
-        Location::Postgres { .. } => false,
-    };
-    if missing {
+    if !exists(config, environment)? {
         return Err(Error::not_found(format!(
             "there is no {environment} environment in {}; choose another folder with --data, or \
              create one with `boardwalk serve` or `boardwalk iso create`",
@@ -64,14 +71,8 @@ pub(crate) fn make_folder(data: &Path) -> Result<()> {
 }
 
 /// The files of the media library of an environment, for backups.
-pub(crate) fn library(config: &Config, environment: Environment) -> LibraryFiles {
-    LibraryFiles::new(Arc::new(storage(config, environment)))
-}
-
-/// Where the files of the media library of an environment are.
-pub(crate) fn storage(config: &Config, environment: Environment) -> FolderStorage {
-    let folder = config.server.uploads.clone().unwrap_or_default();
-    FolderStorage::new(folder.join(environment.name()))
+pub(crate) fn library(config: &Config, environment: Environment) -> Result<LibraryFiles> {
+    server::storage(&config.server, environment).map(LibraryFiles::new)
 }
 
 pub(crate) fn key_file(data: &Path) -> PathBuf {
@@ -89,14 +90,76 @@ pub(crate) fn existing_master_key(data: &Path) -> Result<MasterKey> {
     })
 }
 
+/// The same with the one that is to follow, if there is one.
+pub(crate) fn existing_master_keys(data: &Path) -> Result<MasterKeys> {
+    Ok(MasterKeys { main: existing_master_key(data)?, next: next_master_key(data)? })
+}
+
 fn find_master_key(data: &Path) -> Result<Option<MasterKey>> {
-    if let Some(text) = std::env::var_os(MASTER_KEY_VARIABLE) {
+    find_key(MASTER_KEY_VARIABLE, key_file(data))
+}
+
+/// The master key that is to follow, if there is one.
+pub(crate) fn next_master_key(data: &Path) -> Result<Option<MasterKey>> {
+    find_key(NEXT_MASTER_KEY_VARIABLE, data.join(NEXT_KEY_FILE))
+}
+
+/// Makes the master key that is to follow, unless there is one, and returns its file.
+pub(crate) fn make_next_key(data: &Path) -> Result<PathBuf> {
+    existing_master_key(data)?;
+    let path = data.join(NEXT_KEY_FILE);
+    if next_master_key(data)?.is_some() {
+        return Err(Error::invalid(format!(
+            "there is a new master key already; use it, or remove {} and \
+             {NEXT_MASTER_KEY_VARIABLE}",
+            path.display()
+        )));
+    }
+    write_key(data, &path, &MasterKey::generate()?).map_err(|error| {
+        let message = format!("cannot write the master key {}", path.display());
+        Error::invalid(message).because(error)
+    })?;
+    Ok(path)
+}
+
+/// Makes the file of the key that followed the one of the master key, and returns where the old one
+/// is now; nothing if the keys are not in files. **At every moment there is a master key.**
+pub(crate) fn promote_next_key(data: &Path) -> Result<Option<PathBuf>> {
+    let (main, next) = (key_file(data), data.join(NEXT_KEY_FILE));
+    let in_variables = [MASTER_KEY_VARIABLE, NEXT_MASTER_KEY_VARIABLE]
+        .iter()
+        .any(|name| std::env::var_os(name).is_some());
+    if in_variables || fs::metadata(&next).is_err() {
+        return Ok(None);
+    }
+    let previous = data.join(PREVIOUS_KEY_FILE);
+    let promote = || {
+        match fs::remove_file(&previous) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+        fs::hard_link(&main, &previous)?;
+        fs::rename(&next, &main)?;
+        fs::File::open(data)?.sync_all()
+    };
+    promote().map_err(|error| {
+        let message = format!(
+            "the master key was replaced, but {} cannot be renamed to {}; do so by hand",
+            next.display(),
+            main.display()
+        );
+        Error::unavailable(message).because(error)
+    })?;
+    Ok(Some(previous))
+}
+
+fn find_key(variable: &str, path: PathBuf) -> Result<Option<MasterKey>> {
+    if let Some(text) = std::env::var_os(variable) {
         let text = text.to_str().unwrap_or_default();
         return MasterKey::from_text(text).map(Some).map_err(|error| {
-            Error::invalid(format!("{MASTER_KEY_VARIABLE} is not a master key")).because(error)
+            Error::invalid(format!("{variable} is not a master key")).because(error)
         });
     }
-    let path = key_file(data);
     match fs::read_to_string(&path) {
         Ok(text) => {
             check_private(&path, "the master key")?;

@@ -88,13 +88,20 @@ impl Printer {
     }
 }
 
-/// Members of members by their path, such as `contact.email`.
+/// Members of members by their path, such as `contact.email`, and objects of a list by their place.
 fn flatten(path: &str, value: &Value, fields: &mut Vec<(String, String)>) {
     match value {
         Value::Object(members) if !members.is_empty() => {
             for (name, member) in members {
                 let path = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
                 flatten(&path, member, fields);
+            }
+        }
+        Value::Array(items) if items.iter().any(Value::is_object) => {
+            for (place, item) in (1..).zip(items) {
+                let parts = item.as_object().into_iter().flat_map(serde_json::Map::values);
+                let parts: Vec<String> = parts.map(|part| Printer::cell(Some(part))).collect();
+                fields.push((format!("{path}.{place}"), parts.join("  ")));
             }
         }
         value => fields.push((path.to_owned(), Printer::cell(Some(value)))),

@@ -133,6 +133,16 @@ impl Remote {
         self.call(Method::Post, path, &[], Some(body))
     }
 
+    pub(crate) fn put(&self, path: &str, body: &Value) -> Result<Value> {
+        let body = ("application/json", body.to_string().into_bytes());
+        self.call(Method::Put, path, &[], Some(body))
+    }
+
+    pub(crate) fn patch(&self, path: &str, body: &Value) -> Result<Value> {
+        let body = ("application/json", body.to_string().into_bytes());
+        self.call(Method::Patch, path, &[], Some(body))
+    }
+
     pub(crate) fn post_file(&self, path: &str, kind: &str, content: Vec<u8>) -> Result<Value> {
         self.call(Method::Post, path, &[], Some((kind, content)))
     }

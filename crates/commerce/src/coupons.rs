@@ -124,6 +124,9 @@ impl Resource for Coupons {
         let before = coupon;
         let mut coupon = before.clone();
         write::apply(self.version, call, &mut coupon)?;
+        if call.visit.is_import {
+            write::apply_past(call, &mut coupon);
+        }
         if coupon != before {
             coupon.update(call.conn()?)?;
             append_event(call, "coupon.updated", &coupon)?;

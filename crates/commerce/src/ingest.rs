@@ -26,6 +26,7 @@ mod kinds;
 pub mod live;
 mod orders;
 mod others;
+pub mod shop;
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
@@ -104,6 +105,9 @@ pub struct ImportPolicy {
     pub skip_bad: bool,
     /// Update existing records.
     pub replace: bool,
+    /// All records are of one shop, and nothing else is here: a record with the same number is the
+    /// same record, whatever else has changed.
+    pub same_ids: bool,
 }
 
 /// The import's progress after a batch.

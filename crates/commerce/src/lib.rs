@@ -50,9 +50,16 @@ pub use routes::routes;
 
 /// Makes what every new shop has. Called at each start.
 pub fn found(conn: &mut dyn db::Conn) -> ::types::Result<()> {
+    found_copy(conn)?;
+    shop_rows::product::recount(conn)?;
+    taxonomies::found(conn)
+}
+
+/// The same for the copy of a shop, whose records all come from elsewhere: nothing may be there
+/// that has a number which one of them has.
+pub fn found_copy(conn: &mut dyn db::Conn) -> ::types::Result<()> {
     if taxes::found(conn)? {
         data::units::found(conn)?;
     }
-    shop_rows::product::recount(conn)?;
-    taxonomies::found(conn)
+    Ok(())
 }

@@ -231,8 +231,12 @@ impl Resource for Orders {
     }
 
     fn create(&self, call: &mut Call<'_>) -> Result<Loaded, Stop> {
-        let order = write::create(call)?;
-        load_one(call, order)
+        let (order, goods) = write::create(call)?;
+        // A new order has no refunds, unless it was made as a refunded one.
+        if order.row.status == status::REFUNDED {
+            return load_one(call, order);
+        }
+        Ok(Loaded { order, refunds: Vec::new(), goods: Arc::new(goods) })
     }
 
     fn update(&self, call: &mut Call<'_>, loaded: Loaded) -> Result<Loaded, Stop> {

@@ -198,6 +198,16 @@ pub trait Conn {
 
     /// Checks that the engine understands a statement.
     fn prepare(&mut self, sql: &Sql) -> Result<()>;
+
+    /// Does `work`, which says whether its changes are to stay, with one round trip to a database
+    /// server for all of its changes up to its end or its next query. **Each of them must change
+    /// one row**: `work` is told so before it is known. The place of the first that did not, if
+    /// any, is returned, and the closure must then fail or refuse. SQLite, which is no way off,
+    /// may tell `work` itself instead.
+    fn together(
+        &mut self,
+        work: &mut dyn FnMut(&mut dyn Conn) -> Result<bool>,
+    ) -> Result<Option<usize>>;
 }
 
 impl dyn Conn + '_ {

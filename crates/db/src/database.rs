@@ -9,9 +9,15 @@ use types::{Environment, Error, Result};
 
 use crate::changes::Changes;
 use crate::job::{Answer, Job, attempt, job, read_job};
+use crate::news::News;
 use crate::queue::Queue;
 use crate::threads::{GroupSizes, Threads};
 use crate::{Conn, Migrations, Watch, caller, postgres, sqlite};
+
+/// Of databases apart, beside the file of the environment.
+const APART_FOLDER: &str = "stores";
+/// Such a database is written to by one at a time.
+const APART_CONNECTIONS: usize = 1;
 
 /// Where an environment's database is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,6 +50,39 @@ impl Location {
         }
     }
 
+    /// Where a part of the environment is that has a database of its own, by the part's name: a
+    /// file in a folder beside the environment's, or a schema of the same server. The name consists
+    /// of small letters, digits and underscores.
+    #[must_use]
+    pub fn apart(&self, name: &str) -> Self {
+        let is_plain = |byte: u8| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'_');
+        assert!(!name.is_empty() && name.bytes().all(is_plain), "a plain name");
+        match self {
+            Self::File(path) => {
+                let folder = path.with_extension("").file_name().map(PathBuf::from);
+                let beside = path.parent().unwrap_or(std::path::Path::new("")).join(APART_FOLDER);
+                Self::File(beside.join(folder.unwrap_or_default()).join(format!("{name}.db")))
+            }
+            Self::Postgres { url, schema, .. } => Self::Postgres {
+                url: url.clone(),
+                schema: format!("{schema}_{name}"),
+                connections: APART_CONNECTIONS,
+            },
+        }
+    }
+
+    /// Deletes the database with everything in it. Nobody may have it open. One that is not there
+    /// is no error.
+    pub fn delete(&self) -> Result<()> {
+        match self {
+            Self::File(path) => sqlite::delete(path),
+            Self::Postgres { url, schema, .. } => {
+                let (changes, news) = (Arc::new(Changes::new(&[])), Arc::new(News::new(false)));
+                postgres::Target::parse(url, schema, &changes, &news)?.delete()
+            }
+        }
+    }
+
     pub fn engine_name(&self) -> &'static str {
         match self {
             Self::File(_) => "SQLite",
@@ -62,8 +101,16 @@ struct Inner {
     threads: Threads,
     groups: Arc<GroupSizes>,
     changes: Arc<Changes>,
-    embedded: bool,
+    news: Arc<News>,
+    /// Where other nodes can be heard, if there may be others.
+    shared: Option<postgres::Target>,
     migrations: Migrations,
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        self.news.end();
+    }
 }
 
 impl fmt::Debug for Database {
@@ -77,18 +124,41 @@ impl Database {
     pub fn open(location: &Location, migrations: Migrations) -> Result<Self> {
         let groups = Arc::new(GroupSizes::default());
         let changes = Arc::new(Changes::new(migrations));
-        let threads = match location {
+        let news = Arc::new(News::new(matches!(location, Location::Postgres { .. })));
+        let (threads, shared) = match location {
             Location::File(path) => {
-                sqlite::start(path, migrations, (Arc::clone(&groups), &changes))?
+                (sqlite::start(path, migrations, (Arc::clone(&groups), &changes))?, None)
             }
             Location::Postgres { url, schema, connections } => {
-                let target = postgres::Target::parse(url, schema, &changes)?;
-                postgres::start(&target, migrations, *connections)?
+                let target = postgres::Target::parse(url, schema, &changes, &news)?;
+                (postgres::start(&target, migrations, *connections)?, Some(target))
             }
         };
-        let embedded = matches!(location, Location::File(_));
-        let inner = Inner { threads, groups, changes, embedded, migrations };
+        let inner = Inner { threads, groups, changes, news, shared, migrations };
         Ok(Self { inner: Arc::new(inner) })
+    }
+
+    /// Listens to the other nodes on the database from now on, on a connection of its own. Who does
+    /// not, such as a command, is heard all the same.
+    pub fn listen(&self) -> Result<()> {
+        self.inner.shared.as_ref().map_or(Ok(()), postgres::listen::start)
+    }
+
+    /// Tells the other nodes on the database something, within a moment and without a promise that
+    /// it is heard. One line.
+    pub fn tell(&self, topic: &'static str, text: &str) {
+        self.inner.news.tell(topic, text);
+    }
+
+    /// Has `listener` called with what other nodes tell, on a thread that must not wait.
+    pub fn on_told(&self, topic: &'static str, listener: impl Fn(&str) + Send + Sync + 'static) {
+        self.inner.news.listen(topic, Arc::new(listener));
+    }
+
+    /// Has `listener` called after each transaction, of any node, that wrote to the table, which a
+    /// migration announces. On a thread that must not wait.
+    pub fn on_change(&self, table: &str, listener: impl Fn() + Send + Sync + 'static) {
+        self.inner.changes.on_change(table, Arc::new(listener));
     }
 
     /// Runs a closure that changes something, as one transaction. The answer comes after the
@@ -145,7 +215,8 @@ impl Database {
         answer(submit(&self.inner.threads.reads, job)?.blocking_recv())
     }
 
-    /// Counts the transactions of this process that write to one of the tables.
+    /// Counts the transactions that write to one of the tables, which migrations announce. Those of
+    /// other nodes are counted when they are heard.
     pub fn watch(&self, tables: &[&str]) -> Watch {
         self.inner.changes.watch(tables)
     }
@@ -156,7 +227,13 @@ impl Database {
 
     /// Whether the storage is a file that one server process has to itself.
     pub fn is_embedded(&self) -> bool {
-        self.inner.embedded
+        self.inner.shared.is_none()
+    }
+
+    /// Bytes that SQLite holds of the file in memory at most; none for a database server, which
+    /// holds its pages itself.
+    pub fn page_cache_bytes_max(&self) -> Option<u64> {
+        self.is_embedded().then(sqlite::page_cache_bytes_max)
     }
 
     /// How many closures the SQLite writer committed together.

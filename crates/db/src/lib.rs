@@ -13,13 +13,14 @@
 //! - [`Database::read`]: a consistent snapshot on a reader connection.
 //! - [`as_caller`] says on whose behalf all of these are called: callers take turns, and a read
 //!   whose caller has left is stopped.
-//! - [`Database::watch`] tells who keeps something in memory when its tables were written to.
+//! - [`Database::watch`] tells who keeps something in memory when its tables were written to, by
+//!   any node that is [heard](Database::listen).
 //! - [`statements!`] declares the queries of a module; lists with many filters are put together by
 //!   [`filter`], rows in great numbers go in by [`bulk`].
 //! - What every kind of data needs is here: [`outbox`] is the feed of all changes, [`counter`]
-//!   hands out numbers, [`fact`] keeps what is true of the database itself, [`background_job`] and
-//!   [`webhook_delivery`] are queues, [`backup`] copies everything in a form that both engines
-//!   read.
+//!   hands out numbers, [`rate_bucket`] what nodes may let pass, [`fact`] keeps what is true of the
+//!   database itself, [`background_job`] and [`webhook_delivery`] are queues, [`backup`] copies
+//!   everything in a form that both engines read.
 //! - [`Database::check_integrity`] looks for damaged data, and [`About`] tells how much there is.
 //!
 //! Start with [`Database::open`], then read [`fact`] for what queries look like.
@@ -41,9 +42,11 @@ pub mod integrity;
 mod job;
 mod migrate;
 mod named;
+mod news;
 pub mod outbox;
 mod postgres;
 mod queue;
+pub mod rate_bucket;
 pub mod record;
 mod sqlite;
 pub mod text_index;
@@ -75,6 +78,7 @@ pub fn all_statements() -> Vec<&'static Sql> {
         fact::STATEMENTS,
         migrate::STATEMENTS,
         outbox::STATEMENTS,
+        rate_bucket::STATEMENTS,
         webhook_delivery::STATEMENTS,
     ]
     .concat()

@@ -7,7 +7,7 @@
 
 mod statistics;
 
-use std::os::unix::fs::OpenOptionsExt as _;
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::Path;
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
@@ -34,6 +34,16 @@ const BUSY_TIMEOUT: Duration = Duration::from_secs(20);
 const BUSY_PAUSE: Duration = Duration::from_millis(10);
 const BUSY_ATTEMPTS_MAX: u32 = 500;
 const STATEMENT_CACHE: usize = 256;
+/// Pages that the connections hold in memory; the system holds the rest of the file. Those of the
+/// writer are also what a transaction may change before it spills into the log.
+const WRITER_CACHE_KIB: u64 = 8 * 1024;
+const READER_CACHE_KIB: u64 = 4 * 1024;
+
+/// Bytes that the page caches of one database take at most.
+pub(crate) fn page_cache_bytes_max() -> u64 {
+    let readers = u64::try_from(crate::READERS).unwrap_or(u64::MAX);
+    (WRITER_CACHE_KIB + READER_CACHE_KIB * readers) * 1024
+}
 /// How often a running read asks whether its caller is still there: well below a millisecond.
 const STEPS_BETWEEN_CHECKS: i32 = 10_000;
 
@@ -52,7 +62,7 @@ pub(crate) fn start(
         inner.progress_handler(STEPS_BETWEEN_CHECKS, Some(is_abandoned)).map_err(failed)?;
         readers.push(SqliteConn { inner, written: Written::new(changes) });
     }
-    let mut threads = Threads::new(1);
+    let mut threads = Threads::new(1, readers.len());
     let writes = Arc::clone(&threads.writes);
     let write = move || write_loop(&mut writer, &writes, &groups);
     threads.writers.push(spawn("sqlite-writer", write)?);
@@ -75,6 +85,21 @@ fn spawn(name: &str, run: impl FnOnce() + Send + 'static) -> Result<JoinHandle<(
         .map_err(|error| Error::unavailable("cannot start a database thread").because(error))
 }
 
+/// Deletes the file and those that SQLite keeps beside it.
+pub(crate) fn delete(path: &Path) -> Result<()> {
+    for end in ["", "-wal", "-shm"] {
+        let mut name = path.as_os_str().to_owned();
+        name.push(end);
+        match std::fs::remove_file(&name) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                return Err(Error::unavailable("cannot delete a database file").because(error));
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
 fn connect(path: &Path, mode: OpenFlags) -> Result<Connection> {
     let create = if mode.contains(OpenFlags::SQLITE_OPEN_READ_WRITE) {
         OpenFlags::SQLITE_OPEN_CREATE
@@ -82,6 +107,9 @@ fn connect(path: &Path, mode: OpenFlags) -> Result<Connection> {
         OpenFlags::empty()
     };
     if !create.is_empty() {
+        if let Some(folder) = path.parent().filter(|folder| !folder.exists()) {
+            let _ = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder);
+        }
         // For the owner only; SQLite gives its side files the same mode.
         let mut options = std::fs::OpenOptions::new();
         let _ = options.write(true).create_new(true).mode(0o600).open(path);
@@ -102,7 +130,10 @@ fn connect(path: &Path, mode: OpenFlags) -> Result<Connection> {
             connection.pragma_update(None, "secure_delete", "FAST")?;
         }
         connection.pragma_update(None, "foreign_keys", true)?;
-        connection.pragma_update(None, "cache_size", -16_000)?;
+        let is_writer = mode.contains(OpenFlags::SQLITE_OPEN_READ_WRITE);
+        let cache = if is_writer { WRITER_CACHE_KIB } else { READER_CACHE_KIB };
+        // A negative number is one of kibibytes.
+        connection.pragma_update(None, "cache_size", format!("-{cache}"))?;
         connection.pragma_update(None, "temp_store", "MEMORY")
     };
     retry_while_busy(settings).map_err(failed)?;
@@ -261,6 +292,13 @@ impl Conn for SqliteConn {
 
     fn prepare(&mut self, sql: &Sql) -> Result<()> {
         self.inner.prepare(sql.text).map(drop).map_err(failed)
+    }
+
+    fn together(
+        &mut self,
+        work: &mut dyn FnMut(&mut dyn Conn) -> Result<bool>,
+    ) -> Result<Option<usize>> {
+        work(self).map(|_| None)
     }
 }
 

@@ -21,11 +21,11 @@ pub(crate) struct Threads {
 }
 
 impl Threads {
-    /// The queues for so many writers, before any thread has started.
-    pub(crate) fn new(writers: usize) -> Self {
+    /// The queues for so many writers and readers, before any thread has started.
+    pub(crate) fn new(writers: usize, readers: usize) -> Self {
         Self {
             writes: Arc::new(Queue::new(writers)),
-            reads: Arc::new(Queue::new(crate::READERS)),
+            reads: Arc::new(Queue::new(readers)),
             writers: Vec::new(),
             readers: Vec::new(),
         }

@@ -1,6 +1,5 @@
 //! Documents that are large and seldom change: serialised and compressed once, and known by a tag.
 
-use std::collections::HashMap;
 use std::io::Write as _;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -9,20 +8,32 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use serde_json::Value;
 
-/// Documents kept ready to send, for the addresses by which the site is usually called.
-const READY_MAX: usize = 32;
-/// Documents kept as text, each for a namespace and a context.
-const TEXTS_MAX: usize = 256;
+use crate::bounded::{Bounded, CacheSize};
+
+/// Bytes of documents kept ready to send, for the addresses by which the site is usually called.
+const READY_BYTES_MAX: usize = 12 * 1024 * 1024;
+/// Bytes of documents kept as text, each for a namespace and a context. The index has another text
+/// after each change of an option.
+const TEXTS_BYTES_MAX: usize = 8 * 1024 * 1024;
 
 /// Stands in a kept text for the site's address. No name or description can hold it.
 const ADDRESS_MARK: &str = "\u{0}site\u{0}";
 
 /// Documents that were asked for before. **Who calls the site by ever new names costs a copy of
 /// the text each time**, not the making of it, and fills no memory.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Documents {
-    texts: Mutex<HashMap<String, Arc<str>>>,
-    ready: Mutex<HashMap<String, Arc<Prepared>>>,
+    texts: Mutex<Bounded<String, Arc<str>>>,
+    ready: Mutex<Bounded<String, Arc<Prepared>>>,
+}
+
+impl Default for Documents {
+    fn default() -> Self {
+        Self {
+            texts: Mutex::new(Bounded::new(TEXTS_BYTES_MAX)),
+            ready: Mutex::new(Bounded::new(READY_BYTES_MAX)),
+        }
+    }
 }
 
 impl Documents {
@@ -40,12 +51,18 @@ impl Documents {
         let text = self.text(key, make);
         let plain = text.replace(&escaped(ADDRESS_MARK), &escaped(home)).into_bytes();
         let mut ready = lock(&self.ready);
-        let is_usual = ready.len() < READY_MAX;
+        // Compressed it is far smaller than that.
+        let is_usual = ready.has_room(plain.len() + plain.len() / 2);
         let document = Arc::new(prepare(plain, is_usual));
         if is_usual {
-            ready.insert(own_key, Arc::clone(&document));
+            let bytes = own_key.len() + document.plain.len() + document.gzip.len();
+            ready.insert(own_key, Arc::clone(&document), bytes);
         }
         document
+    }
+
+    pub(crate) fn sizes(&self) -> [CacheSize; 2] {
+        [lock(&self.texts).size("document_texts"), lock(&self.ready).size("documents")]
     }
 
     fn text(&self, key: &str, make: impl FnOnce(&str) -> Value) -> Arc<str> {
@@ -53,11 +70,7 @@ impl Documents {
             return Arc::clone(text);
         }
         let text: Arc<str> = make(ADDRESS_MARK).to_string().into();
-        let mut texts = lock(&self.texts);
-        if texts.len() >= TEXTS_MAX {
-            texts.clear();
-        }
-        texts.insert(key.to_owned(), Arc::clone(&text));
+        lock(&self.texts).insert(key.to_owned(), Arc::clone(&text), key.len() + text.len());
         // A new text means that an option has changed: what is ready may be old.
         lock(&self.ready).clear();
         text

@@ -15,6 +15,7 @@
 pub mod appearance;
 pub mod auth;
 pub mod batch;
+mod bounded;
 pub mod bundle;
 pub mod compatible;
 pub mod cookies;
@@ -53,6 +54,7 @@ mod turns;
 pub mod users;
 mod visits;
 
+pub use bounded::CacheSize;
 pub use identity::{Identity, User, Via};
 pub use names::Names;
 pub use options::Options;

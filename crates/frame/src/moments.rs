@@ -55,6 +55,12 @@ pub fn created(call: &Call<'_>) -> Option<Timestamp> {
     bound(call.options(), gmt, true).or_else(local)
 }
 
+/// When the record of an import was changed last where it comes from, if that is told.
+pub fn modified_elsewhere(call: &Call<'_>) -> Option<Timestamp> {
+    let gmt = call.params.text("date_modified_gmt").filter(|_| call.visit.is_import);
+    bound(call.options(), gmt, true)
+}
+
 /// A bound of a list; `is_gmt` says that a time without a zone is in UTC.
 pub fn bound(options: &Options, text: Option<&str>, is_gmt: bool) -> Option<Timestamp> {
     text.and_then(|text| Moment::parse(options, text, is_gmt)).map(|moment| moment.gmt)

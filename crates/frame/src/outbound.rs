@@ -41,6 +41,20 @@ pub enum Method {
     Delete,
 }
 
+impl Method {
+    /// As it stands in a request.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Get => "GET",
+            Self::Head => "HEAD",
+            Self::Post => "POST",
+            Self::Put => "PUT",
+            Self::Patch => "PATCH",
+            Self::Delete => "DELETE",
+        }
+    }
+}
+
 /// What to do with an answer that is longer than allowed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Overlong {

@@ -33,6 +33,10 @@ pub struct Settings {
     /// because it holds for both interfaces.
     #[serde(skip)]
     pub card_data: card_data::Policy,
+    /// Where the pages of the records are, if that is another site: the copy of a store answers
+    /// for it, and its products are still bought there. Without a slash at its end.
+    #[serde(skip)]
+    pub pages_url: Option<String>,
 }
 
 impl Default for Settings {
@@ -46,6 +50,7 @@ impl Default for Settings {
             openid: OpenIdSettings::default(),
             names: Names::default(),
             card_data: card_data::Policy::default(),
+            pages_url: None,
         }
     }
 }

@@ -37,6 +37,7 @@ pub use self::visit::Visit;
 use self::gate::Gate;
 use self::job::JobKind;
 use self::recent::Recent;
+use crate::bounded::CacheSize;
 use crate::documents::Documents;
 use crate::media::Library;
 use crate::outbound::{Outbound, Refusal};
@@ -385,6 +386,12 @@ impl Site {
 
     pub(crate) fn documents(&self) -> &Documents {
         &self.documents
+    }
+
+    /// How full the caches are.
+    pub fn caches(&self) -> Vec<CacheSize> {
+        let [texts, ready] = self.documents.sizes();
+        vec![self.recent.size(), texts, ready]
     }
 
     /// The options as they are, or were a moment ago.

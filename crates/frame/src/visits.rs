@@ -34,12 +34,12 @@ impl Site {
     }
 
     pub(crate) fn visit_without_options(&self, request: &Request, now: Timestamp) -> Visit {
-        let home = self.home_of(request);
+        let own = self.home_of(request);
         Visit {
             identity: Identity::ANONYMOUS,
             now,
-            rest_url: format!("{home}/{}", self.settings().names.rest_root),
-            home,
+            rest_url: format!("{own}/{}", self.settings().names.rest_root),
+            home: self.settings().pages_url.clone().unwrap_or(own),
             secure: request.secure,
             client: request.client,
             requested: match request.query_text.as_str() {

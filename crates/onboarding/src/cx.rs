@@ -1,22 +1,21 @@
 //! What handlers work with: the platform of an environment, and the context of one request.
 
-use std::sync::{Arc, OnceLock, Weak};
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex, OnceLock, Weak};
 
 use contract::card_data::Policy;
-use db::{Database, fact};
+use db::Database;
 use frame::Site;
 use types::{Clock, Environment, Error, Result, Timestamp};
-use vault::{MasterKey, Vault};
+use vault::{MasterKey, Vault, WrappedKey};
 
 use crate::caller::{Caller, DeviceCaller, KEY_TABLES, KeyCache, Origin, RecentRefusals};
 use crate::id_source::IdSource;
 use crate::idempotency::{Idempotency, Running};
+use crate::master_keys::{MasterKeys, open_vault};
 use crate::request_log::RequestLog;
 use crate::settings::Settings;
 use crate::simulation::Scenario;
-
-/// The fact by which a database knows its master key.
-const MASTER_KEY_FINGERPRINT: &str = "master_key_fingerprint";
 
 /// Everything that the requests of one environment share.
 #[derive(Debug)]
@@ -31,6 +30,10 @@ pub struct Platform {
     pub(crate) running: Running,
     pub(crate) refusals: RecentRefusals,
     pub(crate) requests: RequestLog,
+    /// Whether another master key counts, which is not here.
+    pub(crate) key_is_replaced: AtomicBool,
+    /// The site's data key as it was last seen in the database.
+    pub(crate) site_key_seen: Mutex<Option<WrappedKey>>,
     site: OnceLock<Weak<Site>>,
 }
 
@@ -44,17 +47,20 @@ impl Platform {
         settings: Settings,
         clock: Clock,
     ) -> Result<Self> {
-        let vault = Arc::new(Vault::new(master, environment));
-        let fingerprint = format!("{:016x}", u64::from_be_bytes(vault.fingerprint()));
-        let ours = fingerprint.clone();
-        let stored = store.write_blocking(move |conn| {
-            fact::get_or_set(conn, MASTER_KEY_FINGERPRINT, &fingerprint)
-        })?;
-        if stored != ours {
-            return Err(Error::invalid(format!(
-                "the {environment} database was created with another master key; use that key"
-            )));
-        }
+        let keys = MasterKeys { main: master.clone(), next: None };
+        Self::with_keys(environment, store, keys, settings, clock)
+    }
+
+    /// The same with the master key that follows, if there is one already.
+    pub fn with_keys(
+        environment: Environment,
+        store: Database,
+        keys: MasterKeys,
+        settings: Settings,
+        clock: Clock,
+    ) -> Result<Self> {
+        let vault = store.write_blocking(move |conn| open_vault(environment, conn, &keys))?;
+        let vault = Arc::new(vault);
         let ids = IdSource::new(vault.id_permutation());
         let (keys, running) = (KeyCache::new(store.watch(&KEY_TABLES)), Running::default());
         let (refusals, requests) = (RecentRefusals::default(), RequestLog::default());
@@ -69,6 +75,8 @@ impl Platform {
             running,
             refusals,
             requests,
+            key_is_replaced: AtomicBool::new(false),
+            site_key_seen: Mutex::new(None),
             site: OnceLock::new(),
         })
     }

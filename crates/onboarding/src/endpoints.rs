@@ -10,9 +10,15 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::activity::MerchantAudit;
-use crate::audit::{AuditList, AuditVerify, RequestGet};
+use crate::audit::{AuditCheckGet, AuditCheckStart, AuditList, AuditVerify, RequestGet};
 use crate::bulk::{BulkCancel, BulkCreate, BulkGet, BulkList, BulkResults};
 use crate::codes::CodeView;
+use crate::connections::alerts::AlertList;
+use crate::connections::manage::{
+    ConnectionCreate, ConnectionDelete, ConnectionGet, ConnectionList, ConnectionPatch,
+};
+use crate::connections::portfolio::PortfolioGet;
+use crate::connections::rates::{RatesGet, RatesPut};
 use crate::dialect::FailureBody;
 use crate::formats::FORMATS;
 use crate::isos::account::{
@@ -171,8 +177,19 @@ static ENTRIES: &[Entry<Cx>] = entries![
     DeliveryList,
     DeliveryGet,
     DeliveryResend,
+    ConnectionCreate,
+    ConnectionList,
+    ConnectionGet,
+    ConnectionPatch,
+    ConnectionDelete,
+    PortfolioGet,
+    RatesGet,
+    RatesPut,
+    AlertList,
     AuditList,
     AuditVerify,
+    AuditCheckStart,
+    AuditCheckGet,
     RequestGet,
     ClockGet,
     ClockAdvance,

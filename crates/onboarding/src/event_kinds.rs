@@ -58,6 +58,8 @@ kinds! {
     ISO_REJECTED = "iso.rejected";
     ISO_SUSPENDED = "iso.suspended";
     ISO_RESUMED = "iso.resumed";
+    CONNECTION_ALERT_RAISED = "connection.alert_raised";
+    CONNECTION_ALERT_ENDED = "connection.alert_ended";
     BULK_DONE = "bulk.done";
     BULK_FAILED = "bulk.failed";
     BULK_CANCELLED = "bulk.cancelled";

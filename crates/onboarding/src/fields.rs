@@ -9,6 +9,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 use types::{FULL_ACCESS, Scope, Secret, Timestamp};
 
+use crate::rows::connection::ConnectionStatus;
 use crate::{device_models, event_kinds};
 
 macro_rules! text_field {
@@ -112,6 +113,12 @@ plain_fields! {
     Word: text "word", 1..=100;
     /// A moment, such as `2026-11-15T08:00:00Z`.
     Moment: text "timestamp", 10..=40;
+    /// A day, such as `2026-11-15`.
+    Day: text "day", 10..=10;
+    /// Code of a currency, such as `USD`.
+    CurrencyCode: text "currency", 3..=3;
+    /// An exchange rate: more than zero, with up to ten decimals.
+    ExchangeRate: text "rate", 1..=19;
     /// E-mail address to sign in with.
     LoginEmail: text "email", 6..=100;
     /// Name of an organisation or a person.
@@ -221,6 +228,8 @@ secret_fields! {
     ProcessorApiKey: text "credential", 1..=45;
     /// Password of the terminal.
     TerminalPassword: text "credential", 1..=16;
+    /// Consumer key or secret of a connected store.
+    StoreConsumerKey: text "header-value", 10..=200;
     /// Routing data of the PIN pad; never card data.
     Track2: text "alphanumeric", 1..=18;
 }
@@ -293,6 +302,16 @@ listed_fields! {
     WebhookOptional, ["description", "headers"];
     /// Whether events are sent.
     WebhookStatus, ["enabled", "disabled"];
+    /// Whether a connected store is asked for changes.
+    ConnectionState, ["active", "paused"];
+    /// What a connection is like.
+    ConnectionStatusName, connection_statuses();
+    /// By what sums of connected stores are grouped.
+    PortfolioGroup, ["currency", "day", "merchant", "store", "country", "category"];
+    /// What sums of connected stores are sorted by.
+    PortfolioOrder, ["netSales", "orders", "refunds", "growth"];
+    /// Whether an alert has ended.
+    AlertState, ["open", "ended"];
     /// What became of a delivery.
     DeliveryStatus, ["waiting", "delivered", "failed"];
     /// How far a TPN of a roll-out is.
@@ -350,6 +369,10 @@ impl JsonSchema for Metadata {
             },
         })
     }
+}
+
+fn connection_statuses() -> Vec<&'static str> {
+    ConnectionStatus::ALL.iter().map(|status| status.as_str()).collect()
 }
 
 fn scope_names() -> Vec<&'static str> {

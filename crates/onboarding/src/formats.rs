@@ -54,6 +54,24 @@ pub(crate) const FORMATS: Formats = Formats(&[
         parse: |value| allowed(value.bytes().all(|byte| matches!(byte, b' '..=b'~'))),
     },
     Format {
+        name: "day",
+        expected: "a day such as 2026-11-15",
+        pattern: None,
+        parse: |value| allowed(Timestamp::parse(&format!("{value}T00:00:00Z")).is_some()),
+    },
+    Format {
+        name: "currency",
+        expected: "the code of a currency such as USD",
+        pattern: Some("^[A-Z]{3}$"),
+        parse: |value| allowed(value.bytes().all(|byte| byte.is_ascii_uppercase())),
+    },
+    Format {
+        name: "rate",
+        expected: "a number more than zero such as 1.0825, with up to ten decimals",
+        pattern: None,
+        parse: |value| allowed(crate::connections::rates::is_rate(value)),
+    },
+    Format {
         name: "timestamp",
         expected: "a time such as 2026-11-15T08:00:00Z",
         pattern: None,

@@ -46,18 +46,30 @@ pub(crate) async fn perform_once_shown<T: Serialize + Send + 'static>(
     .await
 }
 
-/// [`perform`] for an answer that is known before the work. It is kept first, so that a repetition
-/// finds it and not what the first request changed.
+/// [`perform`] for an answer that is known before the work. It is kept first, so that a
+/// repetition finds it and not what the first request changed. Every change of `insert` must
+/// insert a row, so that they go to the database together; one that inserts nothing is a
+/// conflict. `also` may do anything.
 pub(crate) async fn perform_answered<T: Clone + Serialize + Send + 'static>(
     cx: &Cx,
     reply: T,
-    work: impl Fn(&mut dyn Conn) -> Outcome<()> + Send + 'static,
+    insert: impl Fn(&mut dyn Conn) -> Outcome<()> + Send + 'static,
+    also: impl Fn(&mut dyn Conn) -> Outcome<()> + Send + 'static,
 ) -> Outcome<Answer<T>> {
     let keeper = Keeper::new(cx, &[]);
     transact(cx, move |conn| {
         let answer = Answer::new(reply.clone());
-        keeper.keep(conn, &answer)?;
-        work(conn)?;
+        let mut done = Ok(());
+        let unchanged = conn.together(&mut |conn| {
+            done = keeper.keep(conn, &answer).and_then(|()| insert(conn));
+            Ok(done.is_ok())
+        })?;
+        match unchanged {
+            Some(0) if keeper.request.is_some() => return Err(Failure::AnsweredAlready),
+            Some(_) => return Err(Error::conflict("it exists already").into()),
+            None => done?,
+        }
+        also(conn)?;
         Ok(answer)
     })
     .await

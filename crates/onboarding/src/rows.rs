@@ -5,8 +5,11 @@
 pub mod api_key;
 pub mod audit;
 pub mod audit_keeping;
+pub mod audit_verified;
 pub mod bulk_upload;
 pub mod caught_webhook;
+pub mod connection;
+pub mod connection_alert;
 pub mod device;
 pub mod due_work;
 mod hex;
@@ -17,6 +20,8 @@ pub mod iso_invitation;
 pub mod iso_registration;
 pub mod merchant;
 pub mod onboarding_link;
+pub mod portfolio;
+pub mod portfolio_rates;
 pub mod quota;
 pub mod request_log;
 pub mod reset;
@@ -34,8 +39,11 @@ pub fn all_statements() -> Vec<&'static Sql> {
         api_key::STATEMENTS,
         audit::STATEMENTS,
         audit_keeping::STATEMENTS,
+        audit_verified::STATEMENTS,
         bulk_upload::STATEMENTS,
         caught_webhook::STATEMENTS,
+        connection::STATEMENTS,
+        connection_alert::STATEMENTS,
         device::STATEMENTS,
         due_work::STATEMENTS,
         history::STATEMENTS,
@@ -45,6 +53,8 @@ pub fn all_statements() -> Vec<&'static Sql> {
         iso_registration::STATEMENTS,
         merchant::STATEMENTS,
         onboarding_link::STATEMENTS,
+        portfolio::STATEMENTS,
+        portfolio_rates::STATEMENTS,
         quota::STATEMENTS,
         request_log::STATEMENTS,
         reset::STATEMENTS,

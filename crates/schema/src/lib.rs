@@ -44,4 +44,8 @@ pub const MIGRATIONS: &[(&str, &str)] = migrations![
     "0028_products_of_terms",
     "0029_rollouts",
     "0030_onboarding_links",
+    "0032_checks",
+    "0033_nodes",
+    "0034_connections",
+    "0035_portfolio",
 ];

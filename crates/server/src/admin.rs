@@ -1,5 +1,8 @@
 //! The operator's address: liveness, readiness and metrics.
 
+mod connected;
+mod memory;
+
 use std::fmt::Write as _;
 use std::sync::Arc;
 
@@ -10,23 +13,32 @@ use axum::http::header::CONTENT_TYPE;
 use axum::response::IntoResponse;
 use axum::routing::get;
 use db::backlog::{Backlog, Waiting};
+use frame::Site;
 use onboarding::Platform;
 use types::{Environment, Timestamp};
 
 use crate::backups::{BackupSettings, LastBackup};
+use crate::data_keys::Rotation;
 use crate::shared::{STORAGE_ANSWER_MAX, Shared};
+use crate::tls::Known;
 
 /// An environment, and the facts of its reports, if somebody keeps them.
 pub(crate) type Watched = (Arc<Platform>, Option<Arc<Facts>>);
 
-pub(crate) fn router(shared: Arc<Shared>, watched: Vec<Watched>) -> Router {
-    let watched = Arc::new(watched);
+/// The sites, and the copies of the stores that are connected to them.
+pub(crate) type Sites = (Vec<Arc<Site>>, Vec<Arc<connect::Stores>>);
+
+pub(crate) fn router(shared: Arc<Shared>, watched: Vec<Watched>, sites: Sites) -> Router {
+    let (watched, sites) = (Arc::new(watched), Arc::new(sites));
     let ready = (Arc::clone(&shared), Arc::clone(&watched));
     Router::new()
         .route("/", get(|| async { "healthz, readyz and metrics are here\n" }))
         .route("/healthz", get(|| async { "alive\n" }))
         .route("/readyz", get(move || readiness(ready.0.clone(), ready.1.clone())))
-        .route("/metrics", get(move || metrics(Arc::clone(&shared), Arc::clone(&watched))))
+        .route(
+            "/metrics",
+            get(move || metrics(Arc::clone(&shared), Arc::clone(&watched), Arc::clone(&sites))),
+        )
 }
 
 /// 200 when every environment's storage answers and takes changes, its facts are loaded, and the
@@ -47,6 +59,10 @@ pub(crate) async fn readiness(
             Ok(Ok(_)) => {}
             _ => return (StatusCode::SERVICE_UNAVAILABLE, "the database does not respond\n"),
         }
+        if platform.key_is_replaced() {
+            let reason = "the master key was replaced; this server needs the new one\n";
+            return (StatusCode::SERVICE_UNAVAILABLE, reason);
+        }
         if !shared.probes.takes_changes(platform).await {
             let reason = "the storage takes no changes; look at the log and the free space\n";
             return (StatusCode::SERVICE_UNAVAILABLE, reason);
@@ -55,7 +71,11 @@ pub(crate) async fn readiness(
     (StatusCode::OK, "ready\n")
 }
 
-async fn metrics(shared: Arc<Shared>, watched: Arc<Vec<Watched>>) -> impl IntoResponse {
+async fn metrics(
+    shared: Arc<Shared>,
+    watched: Arc<Vec<Watched>>,
+    sites: Arc<Sites>,
+) -> impl IntoResponse {
     let mut text = shared.metrics.text();
     let end = "# EOF\n";
     text.truncate(text.strip_suffix(end).map_or(text.len(), str::len));
@@ -79,20 +99,28 @@ async fn metrics(shared: Arc<Shared>, watched: Arc<Vec<Watched>>) -> impl IntoRe
             );
         }
     }
-    let (mut backlogs, mut backups) = (Vec::new(), Vec::new());
+    let (mut backlogs, mut backups, mut rotations) = (Vec::new(), Vec::new(), Vec::new());
     for (platform, _) in watched.iter() {
         let now = platform.clock.now();
-        let read = platform
-            .store
-            .read(move |conn| Ok((Backlog::read(conn, now)?, LastBackup::read(conn)?)));
+        let read = platform.store.read(move |conn| {
+            let (backlog, backup) = (Backlog::read(conn, now)?, LastBackup::read(conn)?);
+            Ok((backlog, backup, Rotation::under_way(conn)?))
+        });
         // Whoever looks at a storage that does not answer wants the other figures.
-        if let Ok(Ok((backlog, backup))) = tokio::time::timeout(STORAGE_ANSWER_MAX, read).await {
+        if let Ok(Ok((backlog, backup, rotation))) =
+            tokio::time::timeout(STORAGE_ANSWER_MAX, read).await
+        {
             backlogs.push((platform.environment, now, backlog));
             backups.push((platform.environment, backup));
+            rotations.extend(rotation.map(|rotation| (platform.environment, rotation)));
         }
     }
+    memory::write(&mut text, &watched, &sites.0);
+    connected::write(&mut text, &sites.1);
     write_backlogs(&mut text, &backlogs);
     write_backups(&mut text, &shared.settings.backup, &backups);
+    write_certificate(&mut text, shared.certificate.get());
+    write_rotations(&mut text, &rotations);
     text.push_str(end);
     let kind = "application/openmetrics-text; version=1.0.0; charset=utf-8";
     ([(CONTENT_TYPE, kind)], text)
@@ -155,6 +183,46 @@ fn write_backups(
     write("backup_size_bytes", "Its size", |_, last| last.bytes);
     let about = "How often backups are to be taken";
     write("backup_period_seconds", about, |settings, _| settings.every.duration().as_secs());
+}
+
+/// How far the replacement of data keys is, while it is under way.
+fn write_rotations(text: &mut String, rotations: &[(Environment, Rotation)]) {
+    let mut write = |name: &str, about: &str, value: fn(&Rotation) -> i64| {
+        write_head(text, name, about);
+        for (environment, rotation) in rotations {
+            let value = value(rotation);
+            let _ = writeln!(text, "boardwalk_{name}{{environment=\"{environment}\"}} {value}");
+        }
+    };
+    write("key_rotation_done", "Steps of a replacement of data keys", |one| one.done);
+    write("key_rotation_steps", "All steps of it", |one| one.total);
+    write("key_rotation_values", "Values encrypted again", |one| one.resealed);
+}
+
+/// How long the certificate is good for, and how attempts to renew it ended. Only the names of the
+/// figures where there is no certificate, or where somebody else renews it.
+fn write_certificate(text: &mut String, known: Option<&Known>) {
+    let about = "When the certificate expires; zero while it is self-signed";
+    write_head(text, "certificate_expiry_timestamp_seconds", about);
+    if let Some(known) = known {
+        let expires = known.expires_seconds();
+        let _ = writeln!(text, "boardwalk_certificate_expiry_timestamp_seconds {expires}");
+    }
+    let renewals = known.and_then(|known| known.renewals.as_ref());
+    text.push_str("# HELP boardwalk_certificate_renewals Attempts to get a certificate.\n");
+    text.push_str("# TYPE boardwalk_certificate_renewals counter\n");
+    if let Some((issued, failed)) = renewals.map(|renewals| renewals.counts()) {
+        for (outcome, count) in [("issued", issued), ("failed", failed)] {
+            let name = "boardwalk_certificate_renewals_total";
+            let _ = writeln!(text, "{name}{{outcome=\"{outcome}\"}} {count}");
+        }
+    }
+    let about = "Whether the last attempt to get a certificate succeeded";
+    write_head(text, "certificate_renewal_succeeded", about);
+    if let Some(is_issued) = renewals.and_then(|renewals| renewals.last()) {
+        let last = u8::from(is_issued);
+        let _ = writeln!(text, "boardwalk_certificate_renewal_succeeded {last}");
+    }
 }
 
 fn write_head(text: &mut String, name: &str, about: &str) {

@@ -26,12 +26,14 @@ use db::backup::{self, Summary};
 use frame::Site;
 use frame::jobs::{self, Halt, JobCx, JobKind, Limits, Progress, Running};
 use frame::library::LibraryFiles;
-use frame::media::FolderStorage;
+use frame::media::FileStorage;
 use schema::MIGRATIONS;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
-use types::{Environment, Error, Period, Result, Secret, Timestamp};
+use types::{Environment, Error, Period, Result, Timestamp};
+
+use crate::bucket::S3Settings;
 
 use target::{WorkFile, blocking};
 
@@ -68,22 +70,6 @@ pub struct BackupSettings {
     pub work_folder: PathBuf,
 }
 
-/// An S3-compatible service.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct S3Settings {
-    /// URL of the service, such as `https://minio.example`. Empty: Amazon S3.
-    pub endpoint: Option<String>,
-    /// Region of the bucket.
-    pub region: String,
-    /// Id of the access key.
-    pub access_key_id: Option<String>,
-    /// Secret of the access key; never shown.
-    #[serde(skip_serializing)]
-    #[schemars(with = "Option<String>")]
-    pub secret_access_key: Option<Secret<String>>,
-}
-
 impl Default for BackupSettings {
     fn default() -> Self {
         Self {
@@ -93,13 +79,6 @@ impl Default for BackupSettings {
             s3: S3Settings::default(),
             work_folder: PathBuf::new(),
         }
-    }
-}
-
-impl Default for S3Settings {
-    fn default() -> Self {
-        let region = String::from("us-east-1");
-        Self { endpoint: None, region, access_key_id: None, secret_access_key: None }
     }
 }
 
@@ -219,15 +198,15 @@ pub(crate) struct BackupJob {
     target: Option<Target>,
     settings: BackupSettings,
     /// Of the media library of the environment.
-    uploads: PathBuf,
+    files: Arc<dyn FileStorage>,
 }
 
 impl BackupJob {
-    pub(crate) fn new(settings: &BackupSettings, uploads: PathBuf) -> Result<Self> {
+    pub(crate) fn new(settings: &BackupSettings, files: Arc<dyn FileStorage>) -> Result<Self> {
         if settings.period().is_zero() {
             return Err(Error::invalid("backup.every must be longer than nothing, such as 24h"));
         }
-        Ok(Self { target: Target::of(settings)?, settings: settings.clone(), uploads })
+        Ok(Self { target: Target::of(settings)?, settings: settings.clone(), files })
     }
 
     async fn take(&self, cx: &JobCx, target: &Target) -> Result<Taken, Halt> {
@@ -239,9 +218,9 @@ impl BackupJob {
         })?;
         let name = target::name_of(environment, now);
         let work = Arc::new(WorkFile::new(folder, &name));
-        let (file, uploads) = (Arc::clone(&work), self.uploads.clone());
+        let (file, files) = (Arc::clone(&work), Arc::clone(&self.files));
         let copy = move |conn: &mut dyn Conn| {
-            let library = LibraryFiles::new(Arc::new(FolderStorage::new(uploads.clone())));
+            let library = LibraryFiles::new(Arc::clone(&files));
             write_file(conn, (environment, now), &library, file.path())
         };
         let written = cx.site().store().read(copy).await?;

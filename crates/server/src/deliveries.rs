@@ -32,7 +32,7 @@ use crate::shared::Shared;
 const ENDPOINTS_MAX: i64 = 1_000;
 /// Bytes of an answer that are kept.
 const ANSWER_BYTES_MAX: usize = 4 * 1024;
-/// Attempts at one delivery, however patient its endpoint is.
+/// Attempts at one delivery whose kind sets no waits of its own.
 const ATTEMPTS_MAX: i64 = 20;
 /// Deliveries forgotten in one transaction.
 const PRUNED_MAX: i64 = 1_000;
@@ -250,12 +250,7 @@ impl Engine {
         let finish = move |conn: &mut dyn Conn| {
             let next = kind.note(&parties, conn, &claimed, attempted, now)?;
             let (attempt, delivery_id) = (claimed.attempt, claimed.delivery_id);
-            let wait = match next {
-                _ if attempt >= ATTEMPTS_MAX => None,
-                Next::Usual => Some(waits::after(bounds, attempt, delivery_id)),
-                Next::After(chosen) => Some(waits::about(chosen, attempt, delivery_id)),
-                Next::Never => None,
-            };
+            let wait = wait_for(next, bounds, (attempt, delivery_id));
             let (ending, outcome) = match wait {
                 _ if attempted.succeeded => (Ending::Delivered, Outcome::Delivered),
                 Some(wait) => (Ending::Postponed, Outcome::Retry(now.plus(wait))),
@@ -295,6 +290,21 @@ impl Engine {
 
     fn store(&self) -> &Database {
         self.parties.site.store()
+    }
+}
+
+/// How long to wait after an attempt that failed; nothing when it was the last. Waits that somebody
+/// chose end where their list does.
+fn wait_for(
+    next: Next,
+    bounds: (Duration, Duration),
+    (attempt, delivery_id): (i64, i64),
+) -> Option<Duration> {
+    match next {
+        Next::Usual if attempt >= ATTEMPTS_MAX => None,
+        Next::Usual => Some(waits::after(bounds, attempt, delivery_id)),
+        Next::After(chosen) => Some(waits::about(chosen, attempt, delivery_id)),
+        Next::Never => None,
     }
 }
 

@@ -8,6 +8,7 @@ use commerce::products::sync;
 use db::{outbox, text_index};
 use frame::Site;
 use onboarding::Platform;
+use onboarding::encryption::LOOK;
 use onboarding::rows::idempotency;
 use shop_rows::{order, report_file};
 
@@ -34,6 +35,19 @@ const PUBLISH_EVERY: Duration = Duration::from_secs(30);
 const NONCE_LIFE_S: i64 = 3_600;
 /// How long tokens of one use are kept after their end: how many were made is counted by the hour.
 const TOKENS_KEPT: Duration = Duration::from_hours(2);
+
+/// Looks which keys the environment has: whoever replaces them waits so long for this server.
+pub(crate) async fn follow_keys(platform: Arc<Platform>, mut stop: watch::Receiver<bool>) {
+    while !*stop.borrow() {
+        if let Err(error) = platform.keys_refresh().await {
+            tracing::warn!(error = %error.report(), "the state of the keys is not known");
+        }
+        tokio::select! {
+            () = tokio::time::sleep(LOOK) => {}
+            _ = stop.changed() => break,
+        }
+    }
+}
 
 pub(crate) async fn run(platform: Arc<Platform>, mut stop: watch::Receiver<bool>) {
     let mut purged: Option<Instant> = None;
@@ -64,6 +78,7 @@ pub(crate) async fn run(platform: Arc<Platform>, mut stop: watch::Receiver<bool>
             tell_heads(&platform).await;
             forget_credentials(&platform).await;
             forget_files(&platform).await;
+            forget_rates(&platform).await;
         }
         if published.is_none_or(|at| at.elapsed() >= PUBLISH_EVERY) {
             published = Some(Instant::now());
@@ -311,6 +326,21 @@ async fn forget_files(platform: &Platform) {
             Err(error) => {
                 let error = error.report();
                 return tracing::warn!(error, "expired exports could not be deleted");
+            }
+        }
+    }
+}
+
+/// Rate limits of those who have been quiet.
+async fn forget_rates(platform: &Platform) {
+    let now = platform.clock.now();
+    loop {
+        match platform.store.write(move |conn| db::rate_bucket::prune(conn, now, BATCH)).await {
+            Ok(0) => return,
+            Ok(count) => tracing::debug!(count, "unused rate limits were forgotten"),
+            Err(error) => {
+                let error = error.report();
+                return tracing::warn!(error, "unused rate limits could not be forgotten");
             }
         }
     }

@@ -27,7 +27,7 @@ impl InProcess {
         let site =
             make_site(&platform, &settings, frame::Settings::default(), &Reports::default())?;
         let shared = Arc::new(Shared::new(settings, crate::Portal::default()));
-        let router = pipeline::router(Arc::clone(&shared), (platform, None), site);
+        let router = pipeline::router(Arc::clone(&shared), (platform, None), site, None);
         Ok(Self { shared, router })
     }
 

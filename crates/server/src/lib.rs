@@ -12,8 +12,11 @@
 mod admin;
 mod answer;
 pub mod backups;
+mod bucket;
 mod client_address;
 mod compression;
+mod connected;
+pub mod data_keys;
 mod deliveries;
 mod feeds;
 mod housekeeping;
@@ -37,7 +40,7 @@ mod rest;
 mod settings;
 mod shared;
 mod sites;
-mod tls;
+pub mod tls;
 mod uploads;
 mod web;
 
@@ -57,10 +60,12 @@ use types::{Environment, Error, Result};
 
 use shared::Shared;
 
+pub use bucket::S3Settings;
 pub use in_process::InProcess;
 pub use portal::{Asset, Portal};
-pub use settings::{Limits, Rate, RateLimits, Settings, Tls};
-pub use sites::{OPTIONS, Reports, make_site, routes};
+pub use settings::{FileSettings, Limits, Rate, RateLimits, Settings};
+pub use sites::{OPTIONS, Reports, make_site, make_stores, routes, storage};
+pub use tls::Tls;
 
 /// An environment to serve.
 #[derive(Debug)]
@@ -72,6 +77,8 @@ pub struct Serving {
     /// Where the facts are kept while the server does not run.
     pub facts_file: Option<PathBuf>,
     pub listen: SocketAddr,
+    /// The copies of connected stores.
+    pub stores: Arc<connect::Stores>,
 }
 
 /// Called once per environment when it accepts requests, with its address.
@@ -116,7 +123,7 @@ pub async fn serve(
     let (drained_sender, drained_receiver) = watch::channel(false);
     let (mut listeners, mut keepers) = (JoinSet::new(), JoinSet::new());
 
-    let tls = acceptor(&shared.settings, &mut keepers, &drained_receiver)?;
+    let tls = acceptor(&shared, &mut keepers, &drained_receiver)?;
     let mut bound = Vec::new();
     for serving in &environments {
         check_plaintext(serving.listen, &shared.settings)?;
@@ -127,23 +134,21 @@ pub async fn serve(
         shared.probes.probe(&serving.platform).await;
     }
     let admin = bind_admin(&shared.settings).await?;
-    let watched: Vec<admin::Watched> = environments
-        .iter()
-        .map(|serving| (Arc::clone(&serving.platform), Some(Arc::clone(&serving.facts))))
-        .collect();
+    let (watched, sites) = watched(&environments);
     let mut feeds = Vec::new();
     if let Some(listener) = admin {
         if let Ok(address) = listener.local_addr() {
             // Port 0 lets the system choose, so the settings do not tell.
             tracing::info!(admin_address = %address, "serving liveness, readiness and metrics");
         }
-        let router = admin::router(Arc::clone(&shared), watched);
+        let router = admin::router(Arc::clone(&shared), watched, sites);
         let accept =
             listen::run(listener, router, None, Arc::clone(&shared), stop_receiver.clone());
         listeners.spawn(accept);
     }
     for (serving, listener) in environments.into_iter().zip(bound) {
-        let Serving { platform, site, facts, facts_file, .. } = serving;
+        let Serving { platform, site, facts, facts_file, stores, .. } = serving;
+        follow_others(&platform, &facts)?;
         feeds.push(analytics::feed::start(platform.store.clone(), &facts, facts_file)?);
         let watched = (Arc::clone(&platform), Some(Arc::clone(&facts)));
         let environment = platform.environment;
@@ -151,7 +156,8 @@ pub async fn serve(
             Error::unavailable("cannot tell the listening address").because(error)
         })?;
         keep(&mut keepers, (&site, &platform, &facts), &shared, &drained_receiver);
-        let router = pipeline::router(Arc::clone(&shared), watched, site);
+        keepers.spawn(connect::worker::run(Arc::clone(&stores), drained_receiver.clone()));
+        let router = pipeline::router(Arc::clone(&shared), watched, site, Some(stores));
         let accept =
             listen::run(listener, router, tls.clone(), Arc::clone(&shared), stop_receiver.clone());
         listeners.spawn(accept);
@@ -169,22 +175,43 @@ pub async fn serve(
         // All events have their numbers, so the facts that are kept are those of the end.
         let _ = tokio::task::spawn_blocking(move || drop(feeds)).await;
     };
-    if tokio::time::timeout(SHUTDOWN_GRACE, finished).await.is_err() {
+    let grace = SHUTDOWN_GRACE + shared.settings.drain();
+    if tokio::time::timeout(grace, finished).await.is_err() {
         tracing::warn!("some requests did not end in time and were cut off");
     }
     Ok(())
 }
 
-/// What speaks TLS, if there is a certificate, which is followed from now on.
+/// What the operator's address tells about.
+fn watched(environments: &[Serving]) -> (Vec<admin::Watched>, admin::Sites) {
+    let watched =
+        |serving: &Serving| (Arc::clone(&serving.platform), Some(Arc::clone(&serving.facts)));
+    let sites = environments.iter().map(|serving| Arc::clone(&serving.site)).collect();
+    let stores = environments.iter().map(|serving| Arc::clone(&serving.stores)).collect();
+    (environments.iter().map(watched).collect(), (sites, stores))
+}
+
+/// Hears of what other nodes on the database write, and has events looked at when they are
+/// numbered, by whichever node.
+fn follow_others(platform: &Platform, facts: &Arc<Facts>) -> Result<()> {
+    let followed = Arc::downgrade(facts);
+    platform.store.on_change("event_heads", move || {
+        if let Some(facts) = followed.upgrade() {
+            facts.wake();
+        }
+    });
+    platform.store.listen()
+}
+
+/// What speaks TLS, if it is wanted.
 fn acceptor(
-    settings: &Settings,
+    shared: &Shared,
     keepers: &mut JoinSet<()>,
     drained: &watch::Receiver<bool>,
 ) -> Result<Option<TlsAcceptor>> {
-    let Some(files) = &settings.tls else { return Ok(None) };
-    let certificate = tls::Certificate::read(files)?;
-    let acceptor = certificate.acceptor()?;
-    keepers.spawn(certificate.follow(drained.clone()));
+    let Some(tls) = &shared.settings.tls else { return Ok(None) };
+    let tls::Speaker { acceptor, known } = tls::start(tls, keepers, drained)?;
+    let _ = shared.certificate.set(known);
     Ok(Some(acceptor))
 }
 
@@ -209,6 +236,7 @@ fn keep(
     let schedule = shared.settings.backup.clone();
     keepers.spawn(backups::keep_schedule(Arc::clone(site), schedule, drained.clone()));
     keepers.spawn(housekeeping::run(Arc::clone(platform), drained.clone()));
+    keepers.spawn(housekeeping::follow_keys(Arc::clone(platform), drained.clone()));
     keepers.spawn(housekeeping::sweep_library(Arc::clone(site), drained.clone()));
     keepers.spawn(housekeeping::cancel_unpaid_orders(Arc::clone(site), drained.clone()));
     keepers.spawn(housekeeping::index_texts(Arc::clone(platform), drained.clone()));

@@ -1,4 +1,7 @@
 //! Rate limits: per API key, per ISO for onboardings, and per client address for refused keys.
+//! Nodes on one database share them ([`shared`]).
+
+mod shared;
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -6,12 +9,15 @@ use std::num::NonZeroU32;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use db::Database;
 use frame::throttle::Refusals;
 use governor::clock::{Clock as _, DefaultClock};
 use governor::middleware::StateInformationMiddleware;
 use governor::state::keyed::DashMapStateStore;
 use governor::{Quota, RateLimiter};
-use types::Environment;
+use types::{Environment, Timestamp};
+
+use shared::{Passed, SharedLimit};
 
 use crate::settings::{Rate, RateLimits};
 
@@ -47,28 +53,47 @@ pub(crate) struct RateLimit {
     quota: u32,
     window_s: u32,
     limiter: Option<Limiter>,
+    /// Where other nodes count as well. The limiter is for when the database is away.
+    shared: Option<SharedLimit>,
+}
+
+/// How a limit is counted.
+#[derive(Clone, Copy, Debug)]
+struct Counting<'a> {
+    is_on: bool,
+    /// The database that other nodes work on too.
+    shared: Option<&'a Database>,
 }
 
 impl RateLimit {
-    fn new(policy: &'static str, rate: Rate, enabled: bool) -> Self {
+    fn new(policy: &'static str, rate: Rate, counting: Counting<'_>) -> Self {
         let quota = Quota::per_second(rate.per_second).allow_burst(rate.burst);
-        let quota = enabled.then_some(quota);
-        Self::of(policy, rate.per_second.get(), 1, quota)
+        Self::of(policy, (rate.per_second.get(), 1), quota, counting)
     }
 
-    fn per_hour(policy: &'static str, count: NonZeroU32, enabled: bool) -> Self {
-        let quota = enabled.then(|| Quota::per_hour(count));
-        Self::of(policy, count.get(), 60 * 60, quota)
+    fn per_hour(policy: &'static str, count: NonZeroU32, counting: Counting<'_>) -> Self {
+        Self::of(policy, (count.get(), 60 * 60), Quota::per_hour(count), counting)
     }
 
-    fn of(policy: &'static str, per_window: u32, window_s: u32, quota: Option<Quota>) -> Self {
-        let limiter = quota.map(|quota| {
-            RateLimiter::dashmap(quota).with_middleware::<StateInformationMiddleware>()
+    fn of(
+        policy: &'static str,
+        (per_window, window_s): (u32, u32),
+        quota: Quota,
+        counting: Counting<'_>,
+    ) -> Self {
+        let limiter = counting
+            .is_on
+            .then(|| RateLimiter::dashmap(quota).with_middleware::<StateInformationMiddleware>());
+        let shared = counting.shared.filter(|_| counting.is_on);
+        let shared = shared.map(|store| {
+            // Buckets of another rate are others.
+            let prefix = format!("{policy}/{per_window}:");
+            SharedLimit::new(store.clone(), prefix, quota)
         });
-        Self { policy, quota: per_window, window_s, limiter }
+        Self { policy, quota: per_window, window_s, limiter, shared }
     }
 
-    pub(crate) fn check(&self, name: &str) -> Result<Standing, Exceeded> {
+    pub(crate) async fn check(&self, name: &str, now: Timestamp) -> Result<Standing, Exceeded> {
         let Some(limiter) = &self.limiter else { return Ok(Standing::UNLIMITED) };
         let standing = |remaining| Standing {
             policy: self.policy,
@@ -76,11 +101,21 @@ impl RateLimit {
             window_s: self.window_s,
             remaining,
         };
+        let exceeded = |retry_after| Exceeded { standing: standing(0), retry_after };
+        if let Some(shared) = &self.shared {
+            match shared.pass(name, now).await {
+                Ok(Passed::Yes { left }) => return Ok(standing(left)),
+                Ok(Passed::NotFor(wait)) => return Err(exceeded(wait)),
+                // Whoever asks meets the same database a moment later.
+                Err(error) => {
+                    tracing::debug!(error = %error.report(), "a rate limit is not shared now");
+                }
+            }
+        }
         match limiter.check_key(&name.to_owned()) {
             Ok(state) => Ok(standing(state.remaining_burst_capacity())),
             Err(not_until) => {
-                let retry_after = not_until.wait_time_from(DefaultClock::default().now());
-                Err(Exceeded { standing: standing(0), retry_after })
+                Err(exceeded(not_until.wait_time_from(DefaultClock::default().now())))
             }
         }
     }
@@ -90,6 +125,9 @@ impl RateLimit {
         if let Some(limiter) = &self.limiter {
             limiter.retain_recent();
         }
+        if let Some(shared) = &self.shared {
+            shared.tidy();
+        }
     }
 }
 
@@ -97,24 +135,28 @@ impl RateLimit {
 const OWN_RATES_MAX: usize = 100;
 
 /// The limits of keys whose ISO has a rate of its own, by that rate.
-#[derive(Debug, Default)]
-struct OwnRates(Mutex<HashMap<NonZeroU32, Arc<RateLimit>>>);
+#[derive(Debug)]
+struct OwnRates {
+    by_rate: Mutex<HashMap<NonZeroU32, Arc<RateLimit>>>,
+    shared: Option<Database>,
+}
 
 impl OwnRates {
     fn limit(&self, rate: NonZeroU32) -> Arc<RateLimit> {
-        let mut by_rate = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut by_rate = self.by_rate.lock().unwrap_or_else(PoisonError::into_inner);
         if by_rate.len() >= OWN_RATES_MAX && !by_rate.contains_key(&rate) {
             by_rate.clear();
         }
         let made = || {
             let burst = rate.saturating_mul(NonZeroU32::MIN.saturating_add(1));
-            Arc::new(RateLimit::new("key", Rate { per_second: rate, burst }, true))
+            let counting = Counting { is_on: true, shared: self.shared.as_ref() };
+            Arc::new(RateLimit::new("key", Rate { per_second: rate, burst }, counting))
         };
         Arc::clone(by_rate.entry(rate).or_insert_with(made))
     }
 
     fn tidy(&self) {
-        let by_rate = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let by_rate = self.by_rate.lock().unwrap_or_else(PoisonError::into_inner);
         by_rate.values().for_each(|limit| limit.tidy());
     }
 }
@@ -133,20 +175,19 @@ pub(crate) struct EnvironmentLimits {
 }
 
 impl EnvironmentLimits {
-    pub(crate) fn new(limits: &RateLimits, environment: Environment) -> Self {
+    /// Of an environment in that database.
+    pub(crate) fn new(limits: &RateLimits, environment: Environment, store: &Database) -> Self {
         let per_minute =
             if limits.enabled { limits.refused_keys_per_minute.get() } else { u32::MAX };
+        let shared = (!store.is_embedded()).then_some(store);
+        let counting = Counting { is_on: limits.enabled, shared };
         Self {
-            own: OwnRates::default(),
-            key: RateLimit::new("key", limits.key(environment), limits.enabled),
-            onboard: RateLimit::new("onboard", limits.onboard(environment), limits.enabled),
-            visitor: RateLimit::per_hour(
-                "registrations",
-                limits.registrations_per_hour,
-                limits.enabled,
-            ),
-            form: RateLimit::per_hour("forms", limits.forms_per_hour, limits.enabled),
-            refusals: Refusals::new(per_minute),
+            own: OwnRates { by_rate: Mutex::default(), shared: shared.cloned() },
+            key: RateLimit::new("key", limits.key(environment), counting),
+            onboard: RateLimit::new("onboard", limits.onboard(environment), counting),
+            visitor: RateLimit::per_hour("registrations", limits.registrations_per_hour, counting),
+            form: RateLimit::per_hour("forms", limits.forms_per_hour, counting),
+            refusals: Refusals::new(per_minute).shared("api-keys", store),
         }
     }
 
@@ -159,14 +200,15 @@ impl EnvironmentLimits {
     }
 
     /// Counts a request of a key or device, at the rate that its ISO has for itself, if any.
-    pub(crate) fn check_key(
+    pub(crate) async fn check_key(
         &self,
         name: &str,
         own: Option<NonZeroU32>,
+        now: Timestamp,
     ) -> Result<Standing, Exceeded> {
         match own.filter(|_| self.key.limiter.is_some()) {
-            Some(rate) => self.own.limit(rate).check(name),
-            None => self.key.check(name),
+            Some(rate) => self.own.limit(rate).check(name, now).await,
+            None => self.key.check(name, now).await,
         }
     }
 
@@ -184,12 +226,16 @@ impl EnvironmentLimits {
 mod tests {
     use super::*;
 
-    #[test]
-    fn a_burst_and_no_more() {
+    #[tokio::test]
+    async fn a_burst_and_no_more() {
         let rate = Rate { per_second: NonZeroU32::MIN, burst: NonZeroU32::new(3).unwrap() };
-        let limit = RateLimit::new("key", rate, true);
-        let passed = (0..10).filter(|_| limit.check("a").is_ok()).count();
+        let limit = RateLimit::new("key", rate, Counting { is_on: true, shared: None });
+        let now = Timestamp::from_micros(0);
+        let mut passed = 0;
+        for _ in 0..10 {
+            passed += usize::from(limit.check("a", now).await.is_ok());
+        }
         assert_eq!(passed, 3);
-        assert!(limit.check("b").is_ok(), "names do not share a limit");
+        assert!(limit.check("b", now).await.is_ok(), "names do not share a limit");
     }
 }

@@ -20,6 +20,7 @@ use tokio_rustls::TlsAcceptor;
 
 use crate::patience::Patience;
 use crate::shared::Shared;
+use crate::tls::CHALLENGE_PROTOCOL;
 
 /// Hyper's own bound on the head of a request; ours is lower and answers in the published shape.
 const HEAD_BYTES_MAX: usize = 64 * 1024;
@@ -28,9 +29,6 @@ const TLS_HANDSHAKE_MAX: Duration = Duration::from_secs(5);
 /// After a failed accept (such as too many open files) wait a moment instead of spinning.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
-/// After the signal to stop, clients are served on for a moment and told to hang up. Closing at
-/// once would lose requests that were sent but not read yet.
-const FAREWELL: Duration = Duration::from_millis(300);
 /// How long a connection that is turned away may take to read the answer.
 const TURN_AWAY_MAX: Duration = Duration::from_secs(1);
 
@@ -42,7 +40,8 @@ pub(crate) struct Peer {
     pub(crate) hang_up: Arc<Notify>,
 }
 
-/// Serves connections until told to stop, then waits for those under way.
+/// Serves connections until told to stop, then for a moment longer, telling clients to hang up, and
+/// waits for those under way.
 pub(crate) async fn run(
     listener: TcpListener,
     router: Router,
@@ -53,9 +52,10 @@ pub(crate) async fn run(
     let graceful = GracefulShutdown::new();
     let permits = Arc::new(Semaphore::new(shared.settings.limits.connections.get()));
     let builder = builder(&shared);
+    let drain = shared.settings.drain();
     let stopped = async {
         let _ = stop.changed().await;
-        tokio::time::sleep(FAREWELL).await;
+        tokio::time::sleep(drain).await;
     };
     let mut stopped = std::pin::pin!(stopped);
     loop {
@@ -89,7 +89,10 @@ pub(crate) async fn run(
                 None => connection.serve(stream).await,
                 Some(tls) => {
                     let handshake = tokio::time::timeout(TLS_HANDSHAKE_MAX, tls.accept(stream));
-                    if let Ok(Ok(stream)) = handshake.await {
+                    // Who only asked for the proof of a name has it by now.
+                    if let Ok(Ok(stream)) = handshake.await
+                        && stream.get_ref().1.alpn_protocol() != Some(CHALLENGE_PROTOCOL)
+                    {
                         connection.serve(stream).await;
                     }
                 }

@@ -20,6 +20,7 @@ use hyper::header::{
 };
 use hyper::{Request, Response};
 use hyper_util::rt::TokioIo;
+use rustls::RootCertStore;
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 use url::{Position, Url};
@@ -57,6 +58,13 @@ pub struct Client {
 impl Client {
     pub fn new(guard: Guard) -> Self {
         Self::with(Connector::new(guard, Box::new(SystemResolver), Trust::System))
+    }
+
+    /// For an authority that the operator chose, believed by these roots if there are any. **Never
+    /// for an address of a user.**
+    pub(crate) fn for_authority(roots: Option<RootCertStore>) -> Self {
+        let trust = roots.map_or(Trust::System, Trust::Roots);
+        Self::with(Connector::new(Guard::anywhere(), Box::new(SystemResolver), trust))
     }
 
     fn with(connector: Connector) -> Self {

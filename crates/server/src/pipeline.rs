@@ -42,7 +42,7 @@ use crate::request_record::Exchange;
 use crate::rest::RestService;
 use crate::shared::Shared;
 use crate::web::WebService;
-use crate::{admin, compression, request_record};
+use crate::{admin, compression, connected, request_record};
 
 /// Files in memory at once, whatever the settings say.
 const FILES_AT_ONCE_MAX: usize = 64;
@@ -67,8 +67,10 @@ pub(crate) fn router(
     shared: Arc<Shared>,
     (platform, facts): admin::Watched,
     site: Arc<frame::Site>,
+    stores: Option<Arc<connect::Stores>>,
 ) -> Router {
-    let limits = EnvironmentLimits::new(&shared.settings.rate_limits, platform.environment);
+    let limits =
+        EnvironmentLimits::new(&shared.settings.rate_limits, platform.environment, &platform.store);
     let simulated = SimulatedFailures::default();
     let files = || Semaphore::new(shared.settings.limits.files.clamp(1, FILES_AT_ONCE_MAX));
     let files_of_rest = files();
@@ -109,25 +111,40 @@ pub(crate) fn router(
     }
     let web = Arc::new(WebService { rest: Arc::clone(&rest) });
     let router = router.fallback(move |request: Request| {
-        let (service, rest, web) = (Arc::clone(&service), Arc::clone(&rest), Arc::clone(&web));
-        async move {
-            if let Some(path) = rest.path_of(request.uri()) {
-                return rest.answer(path, request).await;
-            }
-            if let Some(file) = crate::portal::answer(rest.shared.portal, &request) {
-                return file;
-            }
-            let (method, path) = (request.method().clone(), request.uri().path().to_owned());
-            if let Some(file) = crate::feeds::answer(&rest.site, method, &path).await {
-                return file;
-            }
-            match web.answer(request).await {
-                Ok(page) => page,
-                Err(request) => answer_request(service, None, *request).await,
-            }
-        }
+        let parts = (Arc::clone(&service), Arc::clone(&rest), Arc::clone(&web));
+        answer_other(parts, stores.clone(), request)
     });
     compression::compressed(router)
+}
+
+/// What is no path of the onboarding interface: connected stores, the REST interface, files and
+/// pages, in this order.
+async fn answer_other(
+    (service, rest, web): (Arc<Service>, Arc<RestService>, Arc<WebService>),
+    stores: Option<Arc<connect::Stores>>,
+    request: Request,
+) -> Response<Body> {
+    let request = match &stores {
+        None => request,
+        Some(stores) => match connected::answer(&rest, stores, request).await {
+            Ok(answer) => return answer,
+            Err(request) => *request,
+        },
+    };
+    if let Some(path) = rest.path_of(request.uri()) {
+        return rest.answer(path, request).await;
+    }
+    if let Some(file) = crate::portal::answer(rest.shared.portal, &request) {
+        return file;
+    }
+    let (method, path) = (request.method().clone(), request.uri().path().to_owned());
+    if let Some(file) = crate::feeds::answer(&rest.site, method, &path).await {
+        return file;
+    }
+    match web.answer(request).await {
+        Ok(page) => page,
+        Err(request) => answer_request(service, None, *request).await,
+    }
 }
 
 async fn tidy_limits(service: std::sync::Weak<Service>) {
@@ -287,7 +304,7 @@ impl Visit<'_> {
         let contract::Route { permission, method, .. } = endpoint.get().route();
         if matches!(permission, Permission::Public | Permission::Link) {
             if method.has_body() {
-                self.check_visitor(permission, dialect)?;
+                self.check_visitor(permission, dialect).await?;
             }
         } else {
             match self.authenticate(parts, (permission, method), dialect).await? {
@@ -296,16 +313,17 @@ impl Visit<'_> {
                     self.now = self.now.plus(caller.clock_ahead());
                     self.caller = Some(caller.clone());
                     let (actor, iso) = (caller.actor(), caller.iso_id().as_str());
-                    self.check_rate(&actor, (permission == ONBOARD).then_some(iso), dialect)?;
+                    let onboards = (permission == ONBOARD).then_some(iso);
+                    self.check_rate(&actor, onboards, dialect).await?;
                     self.record_last_use(caller);
                 }
                 Visitor::Device(device, ahead) => {
                     self.now = self.now.plus(ahead);
-                    self.check_rate(&device.actor(), None, dialect)?;
+                    self.check_rate(&device.actor(), None, dialect).await?;
                     self.device = Some(device);
                 }
                 Visitor::Administrator(user_id) => {
-                    self.check_rate(&format!("user:{user_id}"), None, dialect)?;
+                    self.check_rate(&format!("user:{user_id}"), None, dialect).await?;
                     self.administrator = Some(user_id);
                 }
             }

@@ -4,6 +4,7 @@
 use std::net::SocketAddr;
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::PathBuf;
+use std::time::Duration;
 
 use onboarding::webhooks::WebhookSettings;
 use schemars::JsonSchema;
@@ -11,8 +12,10 @@ use serde::{Deserialize, Serialize};
 use types::{AddressRange, Environment};
 
 use crate::backups::BackupSettings;
+use crate::bucket::S3Settings;
 use crate::mail::MailSettings;
 use crate::outbound::OutboundSettings;
+use crate::tls::Tls;
 
 /// How the server listens and what it allows.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
@@ -24,11 +27,16 @@ pub struct Settings {
     pub allow_plaintext: bool,
     /// Addresses and networks of proxies whose X-Forwarded-For and X-Forwarded-Proto are believed.
     pub trusted_proxies: Vec<AddressRange>,
-    /// Certificate and key, for serving https.
+    /// Milliseconds for which requests are accepted after the signal to stop, while readiness
+    /// says no already: longer than a load balancer takes to notice. 300 at least, 60000 at most.
+    pub drain_ms: u64,
+    /// Certificates, for serving https.
     pub tls: Option<Tls>,
     /// Folder of the media library, with a folder for each environment in it. Empty: `uploads` in
-    /// the data folder. Several servers on one database share it.
+    /// the data folder. Several servers on one database share it, or a bucket (`server.files`).
     pub uploads: Option<PathBuf>,
+    /// A bucket for the media library.
+    pub files: FileSettings,
     /// Bounds on what one request or one client may use.
     pub limits: Limits,
     /// How many requests are allowed.
@@ -48,14 +56,27 @@ pub struct Settings {
     pub webhooks: WebhookSettings,
 }
 
-/// PEM files for https.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Tls {
-    /// The certificate chain.
-    pub certificate: PathBuf,
-    /// The private key.
-    pub private_key: PathBuf,
+/// A bucket for the media library, which servers on several machines share.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct FileSettings {
+    /// Where the files are: `s3://bucket/prefix`, with a folder for each environment in it. Empty:
+    /// in the folder `server.uploads`, which otherwise has only what is being received.
+    pub bucket: Option<String>,
+    /// The service that has the bucket.
+    pub s3: S3Settings,
+}
+
+const DRAIN_MIN: Duration = Duration::from_millis(300);
+/// Longer than anybody should have to wait for a server to end.
+const DRAIN_MS_MAX: u64 = 60_000;
+
+impl Settings {
+    /// How long requests are accepted after the signal to stop. Closing at once would lose requests
+    /// that were sent but not read yet.
+    pub(crate) fn drain(&self) -> Duration {
+        Duration::from_millis(self.drain_ms.min(DRAIN_MS_MAX)).max(DRAIN_MIN)
+    }
 }
 
 /// Bounds on what one request or one client may use.

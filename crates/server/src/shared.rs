@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use onboarding::Platform;
@@ -11,6 +11,7 @@ use types::Environment;
 use crate::metrics::Metrics;
 use crate::portal::Portal;
 use crate::settings::Settings;
+use crate::tls::Known;
 
 /// How long the storage may take to answer.
 pub(crate) const STORAGE_ANSWER_MAX: Duration = Duration::from_secs(2);
@@ -26,6 +27,8 @@ pub(crate) struct Shared {
     pub(crate) metrics: Metrics,
     pub(crate) portal: Portal,
     pub(crate) probes: WriteProbes,
+    /// What is known of the certificate, if https is served.
+    pub(crate) certificate: OnceLock<Known>,
     pub(crate) started: Instant,
     stopping: AtomicBool,
 }
@@ -37,6 +40,7 @@ impl Shared {
             metrics: Metrics::default(),
             portal,
             probes: WriteProbes::default(),
+            certificate: OnceLock::new(),
             started: Instant::now(),
             stopping: AtomicBool::new(false),
         }

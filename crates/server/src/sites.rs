@@ -1,18 +1,19 @@
 //! The site of an environment, with everything that stands on it.
 
-use std::path::PathBuf;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use analytics::facts::Facts;
 use contract::rest::route::Route;
 use frame::first_content::FirstContent;
-use frame::media::{FolderStorage, Library};
+use frame::media::{FileStorage, FolderStorage, Library};
 use onboarding::Platform;
-use types::Result;
+use types::{Environment, Error, Result};
 
+use crate::bucket::{Bucket, BucketStorage, Named};
 use crate::settings::Settings;
-use crate::{backups, mail, outbound};
+use crate::{backups, data_keys, mail, outbound};
 
 /// What the reports of a site are made of.
 #[derive(Clone, Debug, Default)]
@@ -35,6 +36,25 @@ const SHOP: analytics::Shop = analytics::Shop {
     price_html: commerce::cards::price_html,
     customer: commerce::cards::customer,
 };
+
+/// The copies of the stores that are connected to an environment. `location` is that of the
+/// environment's own database, `data` the folder for what is kept beside it.
+pub fn make_stores(
+    (platform, site): (&Arc<Platform>, &Arc<frame::Site>),
+    (location, data): (db::Location, &Path),
+    reports: &Reports,
+    settings: &connect::Settings,
+) -> Arc<connect::Stores> {
+    let foundation = connect::Foundation {
+        options: OPTIONS,
+        shop: SHOP,
+        found: commerce::found_copy,
+        shop_code_prefix: commerce::options::CODE_PREFIX,
+    };
+    let of_reports = reports.settings.clone();
+    let (own, at) = ((platform, site), (location, data));
+    connect::Stores::new(own, at, foundation, of_reports, settings.clone())
+}
 
 /// The options of all that stands on the site.
 pub const OPTIONS: frame::options::Tables =
@@ -70,9 +90,25 @@ fn found(platform: &Platform, site: &frame::Site) -> Result<()> {
     })
 }
 
-/// The media library in a folder, with the sizes and the placeholder of the shop.
-fn library(folder: PathBuf, workers: usize) -> Library {
-    let storage = Arc::new(FolderStorage::new(folder));
+const FILES: Named = Named { place: "server.files.bucket", service: "server.files.s3" };
+
+/// Where the files of an environment's media library are: a bucket, or a folder.
+pub fn storage(settings: &Settings, environment: Environment) -> Result<Arc<dyn FileStorage>> {
+    let folder = settings.uploads.clone().unwrap_or_default().join(environment.name());
+    let folder = FolderStorage::new(folder);
+    let Some(place) = settings.files.bucket.as_deref().filter(|place| !place.is_empty()) else {
+        return Ok(Arc::new(folder));
+    };
+    if !Bucket::is_address(place) {
+        return Err(Error::invalid("server.files.bucket must be s3://bucket/prefix"));
+    }
+    let place = format!("{}/{}", place.trim_end_matches('/'), environment.name());
+    let bucket = Bucket::new(&place, &settings.files.s3, FILES)?;
+    Ok(Arc::new(BucketStorage::new(bucket, folder)?))
+}
+
+/// The media library, with the sizes and the placeholder of the shop.
+fn library(storage: Arc<dyn FileStorage>, workers: usize) -> Library {
     let library = Library::new(storage, commerce::PICTURE_SIZES, workers);
     library.with_placeholder(commerce::PLACEHOLDER_FILE)
 }
@@ -117,10 +153,10 @@ pub fn make_site(
         .with_pages(of_admin)
         .with_email_style(commerce::emails::style)
         .with_files(Box::new(analytics::exports::link::ExportFiles));
-    if let Some(folder) = &settings.uploads {
-        let folder = folder.join(platform.environment.name());
-        let library = library(folder, site.settings().media.workers);
-        site = site.with_library(library);
+    let files = storage(settings, platform.environment)?;
+    if settings.uploads.is_some() {
+        let workers = site.settings().media.workers;
+        site = site.with_library(library(Arc::clone(&files), workers));
     }
     // What reports answered a moment ago holds for as long as the facts are the same.
     let facts = Arc::clone(&reports.facts);
@@ -131,9 +167,10 @@ pub fn make_site(
     if let Some(mail) = mail::Mail::new(&settings.mail)? {
         site = site.with_job(Box::new(mail));
     }
-    let uploads = settings.uploads.clone().unwrap_or_default().join(platform.environment.name());
-    site = site.with_job(Box::new(backups::BackupJob::new(&settings.backup, uploads)?));
+    site = site.with_job(Box::new(backups::BackupJob::new(&settings.backup, files)?));
     site = site.with_job(Box::new(onboarding::bulk::BulkJob::new(Arc::clone(platform))));
+    site = site.with_job(Box::new(data_keys::RotationJob::new(Arc::clone(platform))));
+    site = site.with_job(Box::new(onboarding::audit::AuditCheckJob::new(Arc::clone(platform))));
     let catching = Arc::clone(platform);
     site = site.with_catcher(move |url| catching.catches(url));
     if platform.settings.registration != onboarding::Registration::Closed {

@@ -1,109 +1,114 @@
-//! TLS by rustls, from PEM files. **A renewed certificate is used without a restart**: the files
-//! are looked at once in a while, and a pair that does not fit leaves the one before in use.
+//! TLS by rustls. A certificate comes from PEM files that somebody else renews ([`files`]), or is
+//! got and renewed by the server itself ([`acme`]). **A renewed certificate is used without a
+//! restart**, and one that cannot be used leaves the one before in use.
 
-use std::path::Path;
-use std::sync::{Arc, PoisonError, RwLock};
-use std::time::{Duration, SystemTime};
+mod acme;
+mod files;
+mod served;
+mod settings;
 
-use rustls::ServerConfig;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+
 use rustls::crypto::CryptoProvider;
-use rustls::server::{ClientHello, ResolvesServerCert};
-use rustls::sign::CertifiedKey;
-use rustls_pki_types::pem::PemObject as _;
-use rustls_pki_types::{CertificateDer, PrivateKeyDer};
 use tokio::sync::watch;
+use tokio::task::JoinSet;
 use tokio_rustls::TlsAcceptor;
-use types::{Error, Result};
+use types::Result;
 
-use crate::settings::Tls;
+pub(crate) use self::served::CHALLENGE_PROTOCOL;
+use self::served::Served;
+pub use self::served::Validity;
+pub use self::settings::{Acme, Files, Source, Tls};
 
-/// How soon a renewed certificate is noticed.
-const LOOK: Duration = Duration::from_secs(2);
-
-/// The certificate of the server, as the files had it last.
-#[derive(Debug)]
-pub(crate) struct Certificate {
-    files: Tls,
-    provider: Arc<CryptoProvider>,
-    current: RwLock<Arc<CertifiedKey>>,
+/// What accepts connections, and what is known about its certificate.
+#[derive(Clone)]
+pub(crate) struct Speaker {
+    pub(crate) acceptor: TlsAcceptor,
+    pub(crate) known: Known,
 }
 
-/// When each of the two files was written; nothing while it cannot be told.
-type Written = [Option<SystemTime>; 2];
+/// What the metrics tell of the certificate.
+#[derive(Clone, Debug)]
+pub(crate) struct Known {
+    served: Arc<Served>,
+    /// Nothing if somebody else renews it.
+    pub(crate) renewals: Option<Arc<Renewals>>,
+}
 
-impl Certificate {
-    pub(crate) fn read(files: &Tls) -> Result<Arc<Self>> {
-        let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
-        let current = RwLock::new(Arc::new(read_pair(files, &provider)?));
-        Ok(Arc::new(Self { files: files.clone(), provider, current }))
-    }
-
-    pub(crate) fn acceptor(self: &Arc<Self>) -> Result<TlsAcceptor> {
-        let resolver: Arc<dyn ResolvesServerCert> = Arc::<Self>::clone(self);
-        let mut config = ServerConfig::builder_with_provider(Arc::clone(&self.provider))
-            .with_safe_default_protocol_versions()
-            .map_err(|error| Error::internal("no version of TLS can be used").because(error))?
-            .with_no_client_auth()
-            .with_cert_resolver(resolver);
-        config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
-        Ok(TlsAcceptor::from(Arc::new(config)))
-    }
-
-    /// Follows the files until it is told to stop.
-    pub(crate) async fn follow(self: Arc<Self>, mut stop: watch::Receiver<bool>) {
-        let mut seen = self.written();
-        while !*stop.borrow() {
-            tokio::select! {
-                () = tokio::time::sleep(LOOK) => {}
-                _ = stop.changed() => break,
-            }
-            let own = Arc::clone(&self);
-            let looked = tokio::task::spawn_blocking(move || own.look(seen)).await;
-            seen = looked.unwrap_or(seen);
-        }
-    }
-
-    /// Reads the files if they were written since; returns when that was.
-    fn look(&self, seen: Written) -> Written {
-        let written = self.written();
-        if written == seen {
-            return seen;
-        }
-        match read_pair(&self.files, &self.provider) {
-            Ok(pair) => {
-                *self.current.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(pair);
-                tracing::info!("the renewed certificate is in use");
-            }
-            Err(error) => {
-                let error = error.report();
-                tracing::warn!(error, "the renewed certificate cannot be used; the old one is");
-            }
-        }
-        written
-    }
-
-    fn written(&self) -> Written {
-        let at = |path: &Path| path.metadata().and_then(|about| about.modified()).ok();
-        [at(&self.files.certificate), at(&self.files.private_key)]
+impl Known {
+    /// Seconds since 1970; zero while a certificate is served that nobody vouches for.
+    pub(crate) fn expires_seconds(&self) -> i64 {
+        self.served.validity().map_or(0, |validity| validity.until.as_micros() / 1_000_000)
     }
 }
 
-impl ResolvesServerCert for Certificate {
-    fn resolve(&self, _: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
-        Some(Arc::clone(&self.current.read().unwrap_or_else(PoisonError::into_inner)))
+/// How attempts to renew ended.
+#[derive(Debug, Default)]
+pub(crate) struct Renewals {
+    issued: AtomicU64,
+    failed: AtomicU64,
+    /// 1 after success, -1 after a failure, 0 before the first attempt.
+    last: AtomicI64,
+}
+
+impl Renewals {
+    fn count(&self, is_issued: bool) {
+        let counter = if is_issued { &self.issued } else { &self.failed };
+        counter.fetch_add(1, Ordering::Relaxed);
+        self.last.store(if is_issued { 1 } else { -1 }, Ordering::Relaxed);
+    }
+
+    /// Those that succeeded, and those that failed.
+    pub(crate) fn counts(&self) -> (u64, u64) {
+        (self.issued.load(Ordering::Relaxed), self.failed.load(Ordering::Relaxed))
+    }
+
+    /// Whether the last attempt succeeded; nothing before the first.
+    pub(crate) fn last(&self) -> Option<bool> {
+        match self.last.load(Ordering::Relaxed) {
+            0 => None,
+            last => Some(last > 0),
+        }
     }
 }
 
-fn read_pair(files: &Tls, provider: &CryptoProvider) -> Result<CertifiedKey> {
-    let unreadable = |what: &str, path: &Path, error: rustls_pki_types::pem::Error| {
-        Error::invalid(format!("cannot read the {what} in {}", path.display())).because(error)
+/// What speaks TLS with the certificate of the settings, which is followed from now on.
+pub(crate) fn start(
+    tls: &Tls,
+    keepers: &mut JoinSet<()>,
+    stop: &watch::Receiver<bool>,
+) -> Result<Speaker> {
+    let (served, renewals) = match tls.source()? {
+        Source::Files(files) => {
+            let provider = provider();
+            let (pair, validity) = files::read(&files, &provider)?;
+            let served = Served::new(provider, pair, Some(validity), false);
+            keepers.spawn(files::follow(files, Arc::clone(&served), stop.clone()));
+            (served, None)
+        }
+        Source::Acme(acme) => {
+            let renewals = Arc::new(Renewals::default());
+            let keeper = acme::Keeper::new(acme, provider(), Arc::clone(&renewals))?;
+            let served = Arc::clone(keeper.served());
+            keepers.spawn(keeper.keep(stop.clone()));
+            (served, Some(renewals))
+        }
     };
-    let chain: Vec<CertificateDer<'static>> = CertificateDer::pem_file_iter(&files.certificate)
-        .and_then(Iterator::collect)
-        .map_err(|error| unreadable("certificate", &files.certificate, error))?;
-    let key = PrivateKeyDer::from_pem_file(&files.private_key)
-        .map_err(|error| unreadable("private key", &files.private_key, error))?;
-    let misfit = "the certificate and the private key do not fit";
-    let pair = CertifiedKey::from_der(chain, key, provider);
-    pair.map_err(|error| Error::invalid(misfit).because(error))
+    Ok(Speaker { acceptor: served.acceptor()?, known: Known { served, renewals } })
+}
+
+/// From when to when the certificate is valid that a server would begin with; nothing if it would
+/// have to ask for one first.
+pub fn validity(tls: &Tls) -> Result<Option<Validity>> {
+    match tls.source()? {
+        Source::Files(files) => {
+            files::read(&files, &provider()).map(|(_, validity)| Some(validity))
+        }
+        Source::Acme(acme) => acme::kept_validity(&acme, &provider()),
+    }
+}
+
+fn provider() -> Arc<CryptoProvider> {
+    Arc::new(rustls::crypto::aws_lc_rs::default_provider())
 }

@@ -6,10 +6,13 @@ use std::sync::LazyLock;
 
 use db::bulk::{self, BATCH_ROWS};
 use db::filter::{Clause, Direction, Filter, LIST_MAX, Page, containing, fold};
-use db::{Column, Conn, Row, SITE, Sql, Val, counter, statements};
+use db::{Column, Conn, Engine, Row, SITE, Sql, Val, counter, statements};
 use types::{Error, Kind, Result, Timestamp};
 
 const CUSTOMER_ID: &str = "customer.id";
+/// Counts changes of rows that were there before, and of rows that came with a number.
+const CHANGES: &str = "customer.changes";
+const DELETIONS: &str = "customer.deletions";
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CustomerLookupRow {
@@ -63,6 +66,19 @@ statements! {
         "SELECT ",
         lookup_columns!(),
         " FROM customer_lookup WHERE site_id = $1 AND customer_id = $2"
+    );
+    CUSTOMER_LOOKUP_AFTER = concat!(
+        "SELECT ",
+        lookup_columns!(),
+        " FROM customer_lookup WHERE site_id = $1 AND customer_id > $2
+          ORDER BY customer_id LIMIT $3"
+    );
+    CUSTOMER_LOOKUP_MARK =
+        "UPDATE customer_lookup SET changed = $1 WHERE site_id = $2 AND customer_id = $3";
+    CUSTOMER_LOOKUP_CHANGED = concat!(
+        "SELECT ",
+        lookup_columns!(),
+        " FROM customer_lookup WHERE changed > $1 AND site_id = $2 ORDER BY changed LIMIT $3"
     );
     CUSTOMER_LOOKUP_BY_USER = concat!(
         "SELECT ",
@@ -226,23 +242,79 @@ fn column<T: Column>(conn: &mut dyn Conn, filter: Filter, name: &'static str) ->
 /// Inserts the customer with the id that it comes with, and sees to it that the id is not given
 /// again.
 pub fn insert_with_id(conn: &mut dyn Conn, customer: &CustomerLookupRow) -> Result<()> {
+    let last_id = counter::read(conn, CUSTOMER_ID)?;
     counter::raise(conn, CUSTOMER_ID, customer.customer_id)?;
-    write(conn, &CUSTOMER_LOOKUP_INSERT, customer, customer.customer_id).map(drop)
+    write(conn, &CUSTOMER_LOOKUP_INSERT, customer, customer.customer_id)?;
+    // Who looks for greater numbers alone does not find it.
+    if customer.customer_id <= last_id { mark(conn, customer.customer_id) } else { Ok(()) }
 }
 
 /// Returns whether there is such a customer. A guest who registered becomes a user this way.
 pub fn update(conn: &mut dyn Conn, customer: &CustomerLookupRow) -> Result<bool> {
-    write(conn, &CUSTOMER_LOOKUP_UPDATE, customer, customer.customer_id)
+    let is_there = write(conn, &CUSTOMER_LOOKUP_UPDATE, customer, customer.customer_id)?;
+    if is_there {
+        mark(conn, customer.customer_id)?;
+    }
+    Ok(is_there)
+}
+
+/// Notes that a row is another one than before, for those who keep customers in memory.
+fn mark(conn: &mut dyn Conn, customer_id: i64) -> Result<()> {
+    if conn.engine() == Engine::Postgres {
+        return Ok(());
+    }
+    let change = counter::take(conn, CHANGES, 1)? + 1;
+    let params = [change.into(), SITE.into(), customer_id.into()];
+    conn.execute(&CUSTOMER_LOOKUP_MARK, &params).map(drop)
+}
+
+/// How far the customers are, as this transaction sees them: with these numbers, whoever keeps them
+/// in memory knows what to read again.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LookupState {
+    /// No customer has a greater number.
+    pub last_id: i64,
+    pub changes: i64,
+    pub deletions: i64,
+}
+
+/// None on PostgreSQL: customers may appear there after others that have greater numbers.
+pub fn state(conn: &mut dyn Conn) -> Result<Option<LookupState>> {
+    if conn.engine() == Engine::Postgres {
+        return Ok(None);
+    }
+    Ok(Some(LookupState {
+        last_id: counter::read(conn, CUSTOMER_ID)?,
+        changes: counter::read(conn, CHANGES)?,
+        deletions: counter::read(conn, DELETIONS)?,
+    }))
+}
+
+/// Up to `limit` customers that were changed after so many changes.
+pub fn changed_after(
+    conn: &mut dyn Conn,
+    changes: i64,
+    limit: i64,
+) -> Result<Vec<CustomerLookupRow>> {
+    let params = [changes.into(), SITE.into(), limit.into()];
+    conn.rows(&CUSTOMER_LOOKUP_CHANGED, &params, CustomerLookupRow::read)
 }
 
 /// Returns whether there was such a customer.
 pub fn delete(conn: &mut dyn Conn, customer_id: i64) -> Result<bool> {
+    counter::take(conn, DELETIONS, 1)?;
     Ok(conn.execute(&CUSTOMER_LOOKUP_DELETE, &[SITE.into(), customer_id.into()])? == 1)
 }
 
 pub fn get(conn: &mut dyn Conn, customer_id: i64) -> Result<Option<CustomerLookupRow>> {
     let params = [SITE.into(), customer_id.into()];
     conn.row(&CUSTOMER_LOOKUP_GET, &params, CustomerLookupRow::read)
+}
+
+/// Up to `limit` customers with greater numbers, by them: to read all of them in parts.
+pub fn after(conn: &mut dyn Conn, customer_id: i64, limit: i64) -> Result<Vec<CustomerLookupRow>> {
+    let params = [SITE.into(), customer_id.into(), limit.into()];
+    conn.rows(&CUSTOMER_LOOKUP_AFTER, &params, CustomerLookupRow::read)
 }
 
 pub fn find_by_user(conn: &mut dyn Conn, user_id: i64) -> Result<Option<CustomerLookupRow>> {

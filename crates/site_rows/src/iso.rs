@@ -27,6 +27,11 @@ statements! {
     ISO_GET =
         "SELECT iso_id, name, response_style, data_key, created_us FROM isos WHERE iso_id = $1";
     ISO_UPDATE = "UPDATE isos SET name = $1, response_style = $2 WHERE iso_id = $3";
+    ISO_PAGE =
+        "SELECT iso_id, name, response_style, data_key, created_us FROM isos
+         WHERE iso_id > $1 ORDER BY iso_id LIMIT $2";
+    ISO_COUNT = "SELECT COUNT(*) FROM isos";
+    ISO_DATA_KEY_SET = "UPDATE isos SET data_key = $1 WHERE iso_id = $2";
 }
 
 impl IsoRow {
@@ -60,6 +65,20 @@ pub fn list(conn: &mut dyn Conn) -> Result<Vec<IsoRow>> {
 
 pub fn get(conn: &mut dyn Conn, iso_id: &IsoId) -> Result<Option<IsoRow>> {
     conn.row(&ISO_GET, &[iso_id.into()], IsoRow::read)
+}
+
+/// The ISOs behind an id, in the order of their ids.
+pub fn page(conn: &mut dyn Conn, after: &str, limit: i64) -> Result<Vec<IsoRow>> {
+    conn.rows(&ISO_PAGE, &[after.into(), limit.into()], IsoRow::read)
+}
+
+pub fn count(conn: &mut dyn Conn) -> Result<i64> {
+    Ok(conn.row(&ISO_COUNT, &[], |row| row.get(0))?.unwrap_or(0))
+}
+
+/// Stores the ISO's data key in another form.
+pub fn data_key_set(conn: &mut dyn Conn, iso_id: &IsoId, data_key: &[u8]) -> Result<()> {
+    conn.execute_one(&ISO_DATA_KEY_SET, &[data_key.into(), iso_id.into()])
 }
 
 /// Changes the name and the style of answers.

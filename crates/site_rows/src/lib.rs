@@ -14,6 +14,7 @@ pub mod oembed_cache;
 pub mod option;
 pub mod post;
 pub mod revision;
+pub mod sealed;
 pub mod second_factor;
 pub mod session;
 pub mod term;
@@ -36,6 +37,7 @@ pub fn all_statements() -> Vec<&'static Sql> {
         option::STATEMENTS,
         post::STATEMENTS,
         revision::STATEMENTS,
+        sealed::STATEMENTS,
         second_factor::STATEMENTS,
         session::STATEMENTS,
         term::STATEMENTS,

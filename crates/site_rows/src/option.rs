@@ -42,6 +42,11 @@ pub fn version(conn: &mut dyn Conn) -> Result<i64> {
     counter::read(conn, VERSION)
 }
 
+/// For who changed options by a statement of their own.
+pub(crate) fn touch(conn: &mut dyn Conn) -> Result<()> {
+    counter::take(conn, VERSION, 1).map(drop)
+}
+
 fn count_change(conn: &mut dyn Conn, changed: u64) -> Result<bool> {
     if changed > 0 {
         counter::take(conn, VERSION, 1)?;

@@ -9,14 +9,19 @@
 //! talks to a server; [`conformance::onboarding`] and [`conformance::rest`] judge one, and
 //! [`openapi`] holds its answers against its documents.
 
+pub mod balancer;
 pub mod conformance;
 pub mod database;
 pub mod http;
 pub mod openapi;
+pub mod pooler;
 pub mod postgres;
 pub mod process;
 pub mod rows;
 pub mod smtp;
+pub mod wire;
+
+use std::net::{Ipv4Addr, TcpListener};
 
 use anyhow::Context as _;
 
@@ -26,4 +31,10 @@ pub fn temp_dir() -> anyhow::Result<tempfile::TempDir> {
         .prefix("boardwalk-test-")
         .tempdir()
         .context("cannot create a temporary folder")
+}
+
+/// A port that nobody listens on at the moment.
+pub fn free_port() -> anyhow::Result<u16> {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).context("no free port")?;
+    Ok(listener.local_addr()?.port())
 }

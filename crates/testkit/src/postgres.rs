@@ -4,15 +4,15 @@
 //! A test about durability or about a database that goes away starts its own [`Cluster`].
 //!
 //! **A cluster lives in a temporary folder and never outlives the process that started it**, not
-//! even when that process is killed: a watchdog process sees to it.
+//! even when that process is killed: a watchdog process sees to it. A cluster may have a standby.
 
 mod account;
 mod programs;
+mod standby;
 mod watchdog;
 
 use std::fmt::Write as _;
 use std::fs;
-use std::net::{Ipv4Addr, TcpListener};
 use std::os::unix::fs::chown;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -24,6 +24,8 @@ use anyhow::{Context as _, Result, bail};
 use account::Account;
 use programs::Programs;
 use watchdog::Watchdog;
+
+use crate::free_port;
 
 /// The superuser of every cluster; connections need no password.
 const SUPERUSER: &str = "postgres";
@@ -164,6 +166,8 @@ impl Cluster {
         writeln!(text, "port = {}", self.port)?;
         writeln!(text, "unix_socket_directories = '{}'", self.folder.display())?;
         writeln!(text, "max_connections = {CONNECTIONS_MAX}")?;
+        // Many databases share it, and what an import reads beside others is much.
+        writeln!(text, "max_pred_locks_per_transaction = 256")?;
         text.push_str(settings);
         fs::write(self.folder.join("data/postgresql.conf"), text)
             .context("cannot write postgresql.conf")
@@ -174,6 +178,38 @@ impl Cluster {
         command.args(["--host=127.0.0.1", "--no-password"]);
         command.arg(format!("--port={}", self.port)).arg(format!("--username={SUPERUSER}"));
         command
+    }
+}
+
+/// A folder of an account that `PostgreSQL` agrees to run as, removed with this value.
+#[derive(Debug)]
+pub struct Workplace {
+    account: Account,
+    folder: PathBuf,
+}
+
+impl Workplace {
+    pub fn new() -> Result<Self> {
+        let account = Account::choose()?;
+        let folder = account.folder()?;
+        Ok(Self { account, folder })
+    }
+
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// A command that will run there, as that account.
+    pub fn command(&self, program: &str) -> Command {
+        let mut command = self.account.command(Path::new(program), &self.folder);
+        command.env("HOME", &self.folder);
+        command
+    }
+}
+
+impl Drop for Workplace {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.folder);
     }
 }
 
@@ -195,11 +231,6 @@ fn stop_command(programs: &Programs, account: &Account, folder: &Path) -> Comman
     stop
 }
 
-fn free_port() -> Result<u16> {
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).context("no free port")?;
-    Ok(listener.local_addr()?.port())
-}
-
 /// Runs a command to its end and returns what it printed; its complaints become the error.
 fn succeed(mut command: Command) -> Result<String> {
     let output = command.output().with_context(|| format!("cannot run {command:?}"))?;
@@ -213,7 +244,7 @@ fn succeed(mut command: Command) -> Result<String> {
 
 #[cfg(test)]
 mod tests {
-    use std::net::TcpStream;
+    use std::net::{Ipv4Addr, TcpStream};
 
     use super::*;
 

@@ -9,19 +9,28 @@
 //! Sealed form, for columns and for wrapped data keys alike:
 //! format (1 byte), key version (2), nonce (24), ciphertext, tag (16).
 //!
-//! API key hashes, blind indexes and ids follow from the master key too, so **another master key
-//! needs another database**: rotation replaces data keys, not the master key.
+//! Keys are replaced while everything goes on ([`ring`], [`wrap`]). A data key is stored as a ring
+//! of its versions, the one to seal with first. The master key wraps; API key hashes, blind indexes
+//! and ids follow from the **first** master key for ever, since they cannot be computed again: what
+//! it derived is kept, wrapped by whichever master key came after.
 
 use std::io::{Cursor, Write as _};
+use std::sync::{Arc, PoisonError, RwLock};
 
 use chacha20poly1305::{AeadInOut as _, Key, KeyInit as _, Tag, XChaCha20Poly1305, XNonce};
 use types::{Environment, Error, IsoId, Result, Secret};
 use zeroize::{Zeroize as _, Zeroizing};
 
 mod id_permutation;
+mod ring;
 pub mod signature;
+mod wrap;
 
 pub use id_permutation::IdPermutation;
+pub use ring::{DataKey, WrappedKey};
+pub use wrap::Fingerprint;
+
+use wrap::{Wrap, Wraps};
 
 const KEY_LEN: usize = 32;
 const NONCE_LEN: usize = 24;
@@ -40,7 +49,7 @@ const CONTEXT_SITE_DATA: &str = "boardwalk 2026 vault site data key v1";
 const CONTEXT_SITE_HASH: &str = "boardwalk 2026 vault site hash v1";
 
 /// The one secret an operator has to keep: 64 hex digits in its file.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct MasterKey(Secret<[u8; KEY_LEN]>);
 
 impl MasterKey {
@@ -84,28 +93,44 @@ fn hex_value(digit: u8) -> Option<u8> {
 #[derive(Debug)]
 pub struct Vault {
     environment: Environment,
-    wrap_cipher: XChaCha20Poly1305,
-    blind_index_key: Secret<[u8; KEY_LEN]>,
-    api_key_hash_key: Secret<[u8; KEY_LEN]>,
-    id_permutation_key: Secret<[u8; KEY_LEN]>,
-    site_data_cipher: XChaCha20Poly1305,
-    site_hash_key: Secret<[u8; KEY_LEN]>,
-    fingerprint: [u8; 8],
+    wraps: RwLock<Wraps>,
+    derived: Derived,
+    /// The site's first data key, which is derived and not random.
+    site_first_key: Secret<[u8; KEY_LEN]>,
+    site_data_key: RwLock<Arc<DataKey>>,
+}
+
+/// The keys that the first master key derived, which never change after.
+#[derive(Debug)]
+struct Derived {
+    blind_index: Secret<[u8; KEY_LEN]>,
+    api_key_hash: Secret<[u8; KEY_LEN]>,
+    id_permutation: Secret<[u8; KEY_LEN]>,
+    site_hash: Secret<[u8; KEY_LEN]>,
 }
 
 impl Vault {
+    /// With the first master key of a database.
     pub fn new(master: &MasterKey, environment: Environment) -> Self {
         let derive = |context| derived_key(master, environment, context);
-        let fingerprint = derive(CONTEXT_FINGERPRINT);
+        let derived = Derived {
+            blind_index: derive(CONTEXT_BLIND_INDEX),
+            api_key_hash: derive(CONTEXT_API_KEY),
+            id_permutation: derive(CONTEXT_ID_PERMUTATION),
+            site_hash: derive(CONTEXT_SITE_HASH),
+        };
+        Self::with(master, environment, derived)
+    }
+
+    fn with(master: &MasterKey, environment: Environment, derived: Derived) -> Self {
+        let site_first_key = derived_key(master, environment, CONTEXT_SITE_DATA);
+        let site_data_key = DataKey::of(KeyVersion::FIRST, site_first_key.expose());
         Self {
             environment,
-            wrap_cipher: cipher(derive(CONTEXT_WRAP).expose()),
-            blind_index_key: derive(CONTEXT_BLIND_INDEX),
-            api_key_hash_key: derive(CONTEXT_API_KEY),
-            id_permutation_key: derive(CONTEXT_ID_PERMUTATION),
-            site_data_cipher: cipher(derive(CONTEXT_SITE_DATA).expose()),
-            site_hash_key: derive(CONTEXT_SITE_HASH),
-            fingerprint: fingerprint.expose().first_chunk().copied().unwrap_or_default(),
+            wraps: RwLock::new(Wraps::new(Wrap::new(master, environment))),
+            derived,
+            site_first_key,
+            site_data_key: RwLock::new(Arc::new(site_data_key)),
         }
     }
 
@@ -113,26 +138,18 @@ impl Vault {
         self.environment
     }
 
-    /// Tells master keys and environments apart without giving them away. A database keeps it, so
-    /// that a wrong key is noticed at the start.
-    pub fn fingerprint(&self) -> [u8; 8] {
-        self.fingerprint
-    }
-
     /// The first data key of an ISO, and the form in which to store it.
     pub fn data_key_create(&self, iso_id: &IsoId) -> Result<(DataKey, WrappedKey)> {
-        self.data_key_new(iso_id, KeyVersion::FIRST)
+        let key = random_key()?;
+        let wrapped = self.wrapping().wrap(&wrap_aad(iso_id), KeyVersion::FIRST, key.expose())?;
+        Ok((DataKey::of(KeyVersion::FIRST, key.expose()), wrapped))
     }
 
     /// Fails if the key was wrapped for another ISO, environment or master key, or was damaged.
     pub fn data_key_open(&self, iso_id: &IsoId, wrapped: &WrappedKey) -> Result<DataKey> {
-        let refused = || Error::internal("the ISO's data key cannot be decrypted");
-        let WrappedKey(sealed) = wrapped;
-        let version = KeyVersion::of_sealed(sealed).ok_or_else(refused)?;
-        let key = open_with(&self.wrap_cipher, version, &wrap_aad(iso_id), sealed)
-            .map_err(|cause| refused().because(cause))?;
-        let key = key.expose().as_slice().try_into().map_err(|_| refused())?;
-        Ok(DataKey { version, cipher: cipher(key) })
+        self.wrapping().open(&wrap_aad(iso_id), wrapped).map_err(|cause| {
+            Error::internal("the ISO's data key cannot be decrypted").because(cause)
+        })
     }
 
     /// A stand-in for `value` by which equal values of one ISO are found while they are encrypted.
@@ -140,7 +157,7 @@ impl Vault {
     /// The ISO is part of it, so the indexes of two ISOs cannot be matched with each other; the
     /// kind is part of it, so an e-mail address never meets a name. Normalise the value first.
     pub fn blind_index(&self, iso_id: &IsoId, kind: &str, value: &str) -> [u8; 16] {
-        let hasher = hash_parts(&self.blind_index_key, [iso_id.as_str(), kind, value]);
+        let hasher = hash_parts(&self.derived.blind_index, [iso_id.as_str(), kind, value]);
         let mut index = [0; 16];
         hasher.finalize_xof().fill(&mut index);
         index
@@ -148,37 +165,36 @@ impl Vault {
 
     /// The ids of this environment.
     pub fn id_permutation(&self) -> IdPermutation {
-        IdPermutation::new(*self.id_permutation_key.expose())
+        IdPermutation::new(*self.derived.id_permutation.expose())
     }
 
     /// The hash of a key with whom it belongs to and what it may do, so that its row cannot be
     /// made to say something else.
     pub fn api_key_hash(&self, text: &str, iso_id: &IsoId, scopes: &str) -> [u8; 32] {
-        let hasher = hash_parts(&self.api_key_hash_key, [text, iso_id.as_str(), scopes]);
+        let hasher = hash_parts(&self.derived.api_key_hash, [text, iso_id.as_str(), scopes]);
         *hasher.finalize().as_bytes()
     }
 
     /// Encrypts what belongs to the site rather than to an ISO, such as the secrets of consumer
     /// keys, which must be readable to check a signature.
     pub fn site_seal(&self, aad: &Aad<'_>, plaintext: &[u8]) -> Result<Vec<u8>> {
-        seal_with(&self.site_data_cipher, KeyVersion::FIRST, aad, plaintext)
+        self.site_key().seal(aad, plaintext)
     }
 
     pub fn site_open(&self, aad: &Aad<'_>, sealed: &[u8]) -> Result<Secret<Vec<u8>>> {
-        open_with(&self.site_data_cipher, KeyVersion::FIRST, aad, sealed)
+        self.site_key().open(aad, sealed)
     }
 
     /// A keyed hash of the site: application passwords, consumer keys, session tokens and nonces
     /// are stored or compared by it. The purpose keeps them apart.
     pub fn site_hash(&self, purpose: &str, value: &str, bound_to: &str) -> [u8; 32] {
-        let hasher = hash_parts(&self.site_hash_key, [purpose, value, bound_to]);
+        let hasher = hash_parts(&self.derived.site_hash, [purpose, value, bound_to]);
         *hasher.finalize().as_bytes()
     }
 
-    fn data_key_new(&self, iso_id: &IsoId, version: KeyVersion) -> Result<(DataKey, WrappedKey)> {
-        let key = random_key()?;
-        let sealed = seal_with(&self.wrap_cipher, version, &wrap_aad(iso_id), key.expose())?;
-        Ok((DataKey { version, cipher: cipher(key.expose()) }, WrappedKey(sealed)))
+    /// The site's data key as it is at the moment.
+    pub fn site_key(&self) -> Arc<DataKey> {
+        Arc::clone(&self.site_data_key.read().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
@@ -191,10 +207,6 @@ fn hash_parts(key: &Secret<[u8; KEY_LEN]>, parts: [&str; 3]) -> blake3::Hasher {
     }
     hasher
 }
-
-/// A data key as it is stored: encrypted, and readable only for its ISO.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct WrappedKey(pub Vec<u8>);
 
 /// Counts the data keys of one ISO.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -225,29 +237,6 @@ pub struct Aad<'a> {
     pub id: &'a str,
     /// Which part of it, such as `email`.
     pub column: &'a str,
-}
-
-/// Encrypts the columns of one ISO. Opening a wrapped key costs little, yet is worth keeping.
-#[derive(Debug)]
-pub struct DataKey {
-    version: KeyVersion,
-    cipher: XChaCha20Poly1305,
-}
-
-impl DataKey {
-    pub fn version(&self) -> KeyVersion {
-        self.version
-    }
-
-    /// Encrypts with a fresh random nonce; 192 bits of it never meet again by chance.
-    pub fn seal(&self, aad: &Aad<'_>, plaintext: &[u8]) -> Result<Vec<u8>> {
-        seal_with(&self.cipher, self.version, aad, plaintext)
-    }
-
-    /// Fails if the value was changed, moved to another place, or sealed under another key.
-    pub fn open(&self, aad: &Aad<'_>, sealed: &[u8]) -> Result<Secret<Vec<u8>>> {
-        open_with(&self.cipher, self.version, aad, sealed)
-    }
 }
 
 pub fn fill_random(bytes: &mut [u8]) -> Result<()> {

@@ -56,8 +56,13 @@ fn derived_keys_never_change() {
     let index = vault.blind_index(&IsoId::new("iso1"), "email", "a@b.co");
     let [first, second, ..] = vault.api_key_hash("x", &IsoId::new("iso1"), "*");
     assert_eq!(
-        (u64::from_be_bytes(vault.fingerprint()), u128::from_be_bytes(index), first, second),
-        (2_018_167_104_848_372_951, 64_460_461_818_358_429_706_963_033_545_291_682_556, 66, 55)
+        (vault.fingerprint().to_string(), u128::from_be_bytes(index), first, second),
+        (
+            format!("{:016x}", 2_018_167_104_848_372_951_u64),
+            64_460_461_818_358_429_706_963_033_545_291_682_556,
+            66,
+            55
+        )
     );
 }
 
@@ -111,6 +116,75 @@ fn blind_indexes_differ_by_iso_kind_and_value() {
     assert_ne!(own, index("iso1", "phone", "a@b.co"));
     assert_ne!(own, index("iso1", "email", "b@b.co"));
     assert_ne!(index("a", "bc", "d"), index("ab", "c", "d"));
+}
+
+#[test]
+fn a_new_version_is_learnt_before_it_is_used_and_old_ones_still_open() {
+    let (vault, iso) = (vault(Environment::Sandbox), IsoId::new("iso1"));
+    let (first, stored) = vault.data_key_create(&iso).expect("random");
+    let old = first.seal(&AAD, b"secret").expect("short");
+    let announced = vault.data_key_next(&iso, &stored).expect("versions are left");
+    assert!(announced.has_next() && !stored.has_next());
+    assert_eq!(vault.data_key_next(&iso, &announced).expect("as it is"), announced);
+    let waiting = vault.data_key_open(&iso, &announced).expect("own key");
+    assert_eq!(waiting.version(), KeyVersion::FIRST, "nobody seals with the new one yet");
+    let activated = announced.activated();
+    assert!(!activated.has_next());
+    let new = vault.data_key_open(&iso, &activated).expect("own key");
+    assert_eq!(new.version().get(), 2);
+    let resealed = new.reseal(&AAD, &old).expect("opens").expect("another version");
+    assert_eq!(waiting.open(&AAD, &resealed).expect("learnt before").expose(), b"secret");
+    assert!(new.reseal(&AAD, &resealed).expect("opens").is_none());
+    assert!(new.reseal(&AAD, b"").expect("erased").is_none());
+    assert!(first.open(&AAD, &resealed).is_err(), "the old key opens nothing new");
+    assert_eq!(new.open(&AAD, &old).expect("late writers").expose(), b"secret");
+    let mut many = activated;
+    for _ in 0..40 {
+        many = vault.data_key_next(&iso, &many).expect("versions are left").activated();
+    }
+    assert_eq!((many.version().map(KeyVersion::get), many.0.len()), (Some(42), 16 * 75));
+    assert!(vault.data_key_open(&iso, &WrappedKey(many.0[1..].to_vec())).is_err());
+}
+
+#[test]
+fn one_master_key_follows_another_and_nothing_derived_changes() {
+    let (old, new) = (MasterKey(Secret::new([7; 32])), MasterKey(Secret::new([8; 32])));
+    let (iso, environment) = (IsoId::new("iso1"), Environment::Production);
+    let vault = Vault::new(&old, environment);
+    let by = Fingerprint::of(&new, environment);
+    let (key, stored) = vault.data_key_create(&iso).expect("random");
+    let stored = vault.data_key_next(&iso, &stored).expect("versions are left");
+    let sealed = key.seal(&AAD, b"secret").expect("short");
+    let of_site = vault.site_seal(&AAD, b"of the site").expect("short");
+    assert!(vault.data_key_rewrap(&iso, &stored, by).is_err(), "the new key is not known yet");
+    vault.accept(&new);
+    assert!(vault.accepts(by) && vault.accepts_text(&by.to_string()));
+    let rewrapped = vault.data_key_rewrap(&iso, &stored, by).expect("opens").expect("new");
+    assert!(vault.data_key_rewrap(&iso, &rewrapped, by).expect("opens").is_none());
+    let site = vault.site_key_wrapped(None).expect("wraps");
+    let site = vault.site_key_rewrap(&site, by).expect("opens").expect("new");
+    for wrapped in [&stored, &rewrapped] {
+        let opened = vault.data_key_open(&iso, wrapped).expect("either is accepted");
+        assert_eq!(opened.open(&AAD, &sealed).expect("same key").expose(), b"secret");
+    }
+    let kept = vault.keep(by).expect("known");
+    vault.follow(&by.to_string());
+    assert_eq!(vault.fingerprint(), by);
+
+    let after = Vault::with_kept(&new, environment, &kept).expect("its own");
+    assert!(Vault::with_kept(&old, environment, &kept).is_err());
+    after.site_key_use(&site).expect("its own");
+    let index = |vault: &Vault| vault.blind_index(&iso, "email", "a@b.co");
+    let hash = |vault: &Vault| vault.api_key_hash("x", &iso, "*");
+    let site_hash = |vault: &Vault| vault.site_hash("session", "x", "y");
+    let id = |vault: &Vault| vault.id_permutation().merchant_id(5).expect("small");
+    assert_eq!((index(&vault), hash(&vault)), (index(&after), hash(&after)));
+    assert_eq!((site_hash(&vault), id(&vault)), (site_hash(&after), id(&after)));
+    assert_eq!(after.site_open(&AAD, &of_site).expect("same key").expose(), b"of the site");
+    assert!(after.data_key_open(&iso, &stored).is_err(), "what only the old key wrapped");
+    let opened = after.data_key_open(&iso, &rewrapped).expect("its own");
+    assert_eq!(opened.open(&AAD, &sealed).expect("same key").expose(), b"secret");
+    assert!(Vault::new(&old, environment).data_key_open(&iso, &rewrapped).is_err());
 }
 
 #[test]

@@ -15,7 +15,7 @@ const LAYERS: &[&[&str]] = &[
     &["shop_rows"],
     &["frame"],
     &["onboarding", "content", "commerce", "analytics", "admin"],
-    &["storefront"],
+    &["storefront", "connect"],
     &["server"],
     &["portal", "fuzz"],
     &["boardwalk"],
@@ -33,6 +33,7 @@ const OWNED_DEPENDENCIES: &[(&str, &[&str])] = &[
     ("tokio-rustls", &["server", TESTKIT, XTASK]),
     ("tower", &["server", TESTKIT, XTASK]),
     ("tower-http", &["server", TESTKIT, XTASK]),
+    ("instant-acme", &["server"]),
     ("lettre", &["server"]),
     ("object_store", &["server"]),
     // The benchmark compares the product with the engine alone.

@@ -29,6 +29,7 @@ const FIRST_ORDER: &str = "first-order";
 const LOW_STOCK: &str = "low-stock";
 const ISO_WAITS: &str = "iso-waits";
 const WEBHOOK_DISABLED: &str = "webhook-disabled";
+const STORE_ALERT: &str = "store-alert";
 /// Where people read how webhooks of the shop are fixed.
 const WEBHOOK_GUIDE: &str = "/docs/rest/#webhooks";
 
@@ -79,6 +80,8 @@ fn handle_event(conn: &mut dyn Conn, event: &SequencedEvent, now: Timestamp) -> 
     match event.kind.as_str() {
         "iso.registered" => return iso_waits(conn, event, now),
         "iso.activated" | "iso.rejected" => return iso_decided(conn, event),
+        "connection.alert_raised" => return alert_raised(conn, event, now),
+        "connection.alert_ended" => return alert_ended(conn, event),
         _ => {}
     }
     let Ok(id) = event.object_id.parse::<i64>() else { return Ok(()) };
@@ -199,6 +202,40 @@ fn iso_waits(conn: &mut dyn Conn, event: &SequencedEvent, now: Timestamp) -> Res
 /// What was decided on waits no more.
 fn iso_decided(conn: &mut dyn Conn, event: &SequencedEvent) -> Result<()> {
     match unseen(conn, &format!("{ISO_WAITS}-{}", event.object_id))? {
+        Some(told) => admin_note::update(conn, &NoteRow { is_deleted: true, ..told }),
+        None => Ok(()),
+    }
+}
+
+/// What an event tells of an alert about a connected store: the name of its note, the store, and
+/// what is unusual.
+fn alert_of(event: &SequencedEvent) -> Option<(String, String, String)> {
+    let payload: Value = serde_json::from_str(&event.payload).ok()?;
+    let alert = payload.get("alert")?;
+    let text = |object: &Value, name: &str| object.get(name)?.as_str().map(str::to_owned);
+    let name = format!("{STORE_ALERT}-{}", text(alert, "alertId")?);
+    Some((name, text(&payload, "store")?, text(alert, "message")?))
+}
+
+/// Tells that a connected store behaves unlike itself.
+fn alert_raised(conn: &mut dyn Conn, event: &SequencedEvent, now: Timestamp) -> Result<()> {
+    let Some((name, store, message)) = alert_of(event) else { return Ok(()) };
+    let path = format!("/portal/merchants/connected/{}", event.object_id);
+    let note = NewNote {
+        name: &name,
+        kind: NoteKind::Warning,
+        title: format!("Check the store {store}"),
+        content: message,
+        data: json!({ "connection_id": event.object_id }),
+        action: Some(NewAction::page("view-connection", "View store", &path)),
+    };
+    raise_once(conn, &note, now).map(drop)
+}
+
+/// An alert that has ended needs nobody's attention.
+fn alert_ended(conn: &mut dyn Conn, event: &SequencedEvent) -> Result<()> {
+    let Some((name, ..)) = alert_of(event) else { return Ok(()) };
+    match unseen(conn, &name)? {
         Some(told) => admin_note::update(conn, &NoteRow { is_deleted: true, ..told }),
         None => Ok(()),
     }

@@ -42,6 +42,7 @@ macro_rules! on_both_engines {
 on_both_engines!(
     events_become_notes_once,
     an_iso_that_waits_is_told_of_until_it_is_decided_on,
+    an_unusual_store_is_told_of_until_it_is_usual_again,
     a_shop_that_came_to_be_at_once_is_looked_over,
     the_best_day_is_told_of,
 );
@@ -142,6 +143,33 @@ fn an_iso_that_waits_is_told_of_until_it_is_decided_on(store: &Database) {
     let actions = store.read_blocking(move |conn| admin_note::actions_of(conn, &ids)).unwrap();
     assert_eq!(actions[0].query, "{{site}}/portal/console/isos");
     event("iso.activated", "active");
+    assert_eq!(names(store), Vec::<String>::new());
+}
+
+fn an_unusual_store_is_told_of_until_it_is_usual_again(store: &Database) {
+    let event = |kind: &'static str| {
+        write(store, move |conn| {
+            let alert = json!({ "alertId": "alr_1", "message": "No orders since 2026-11-10." });
+            let event = Event {
+                iso_id: Some(IsoId::new("iso_1")),
+                kind,
+                object_id: String::from("con_1"),
+                payload: json!({ "store": "Pier <b>Shop</b>", "alert": alert }).to_string(),
+                created: noon(),
+            };
+            outbox::append(conn, &event)?;
+            outbox::sequence(conn, 100)?;
+            follow::step(conn, noon()).map(drop)
+        });
+    };
+    event("connection.alert_raised");
+    let note = notes(store).remove(0);
+    assert_eq!(note.title, "Check the store Pier Shop", "names bring no markup");
+    assert_eq!(note.content, "No orders since 2026-11-10.");
+    let ids = [note.note_id];
+    let actions = store.read_blocking(move |conn| admin_note::actions_of(conn, &ids)).unwrap();
+    assert_eq!(actions[0].query, "{{site}}/portal/merchants/connected/con_1");
+    event("connection.alert_ended");
     assert_eq!(names(store), Vec::<String>::new());
 }
 

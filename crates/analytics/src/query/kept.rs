@@ -34,6 +34,11 @@ const BYTES_MIN: usize = 4 << 20;
 /// question, and what tells its chunks.
 const BYTES_PER_PART: usize = 512;
 
+/// Bytes that may be kept in a site of so many orders.
+pub(super) fn bytes_max(orders: usize) -> usize {
+    BYTES_MIN + orders.saturating_mul(BYTES_PER_ORDER)
+}
+
 /// A question without its span and buckets, and with what else its parts depend on.
 #[derive(Debug, PartialEq, Eq, Hash)]
 struct Question {
@@ -247,7 +252,7 @@ impl Kept {
 
     /// Keeps what the run came to, in a site of so many orders.
     pub(super) fn keep(&self, run: &Run<'_>, part: Arc<Part>, orders: usize) {
-        let bytes_max = BYTES_MIN + orders.saturating_mul(BYTES_PER_ORDER);
+        let bytes_max = bytes_max(orders);
         let chunks = run.chunks.iter().map(Arc::downgrade).collect();
         let bytes = BYTES_PER_PART + part.bytes();
         let mut generations = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -257,6 +262,13 @@ impl Kept {
         }
         generations.bytes += bytes;
         generations.young.insert(run.key.clone(), Entry { chunks, part });
+    }
+
+    /// Bytes that are kept. What is old was young when it was counted.
+    pub(super) fn bytes(&self) -> usize {
+        let generations = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let old = generations.old.values().map(|entry| BYTES_PER_PART + entry.part.bytes());
+        generations.bytes + old.sum::<usize>()
     }
 
     pub(super) fn clear(&self) {

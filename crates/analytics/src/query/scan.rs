@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 use super::downloads;
-use super::kept::{Kept, Pieces, Run};
+use super::kept::{Kept, Pieces, Run, bytes_max};
 use super::plan::Plan;
 use super::totals::Totals;
 use super::work::Work;
@@ -73,6 +73,11 @@ impl Snapshot {
         let query = Query { measures: vec![Measure::Rows(When::Always)], ..query.clone() };
         let found = self.answer(scope, &query).totals(0).first().copied().unwrap_or_default();
         usize::try_from(found).unwrap_or_default()
+    }
+
+    /// Bytes that are kept of what earlier queries came to, and how many that may be.
+    pub fn kept_bytes(&self) -> (usize, usize) {
+        (self.memo.get::<Kept>().bytes(), bytes_max(self.orders()))
     }
 
     /// Forgets what earlier queries came to, so that the next one reads every row again. For

@@ -2,6 +2,7 @@
 #![cfg(test)]
 
 mod differential;
+mod directory;
 mod naive;
 mod random;
 mod vectors;

@@ -20,6 +20,12 @@ pub(crate) enum Audit {
         #[arg(long, value_name = "ID")]
         iso: Option<String>,
     },
+    /// Check every entry of the audit log; exit status 1 if one was changed or removed
+    Verify {
+        /// ISO of the log [default: the operator's log]
+        #[arg(long, value_name = "ID")]
+        iso: Option<String>,
+    },
     /// Move old entries to a file; the remaining entries can still be verified
     Purge {
         /// Output file; must not exist

@@ -36,7 +36,7 @@ pub(crate) enum Listed {
 
 #[derive(Debug, ClapArgs)]
 pub(crate) struct Listing {
-    /// Filter of the list, such as status=active; the API reference names them; repeatable
+    /// Filter of the list, by a parameter of the API such as merchantId=…; repeatable
     #[arg(long = "filter", value_name = "NAME=VALUE", value_parser = filter)]
     pub(crate) filters: Vec<(String, String)>,
     /// Maximum number of rows
@@ -70,6 +70,152 @@ pub(crate) enum Webhook {
         /// Id of the webhook, as shown by `webhook list`
         webhook_id: String,
     },
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Connect {
+    /// Connect a store and wait until it is copied. Without a key, shows the page on which its
+    /// owner grants one
+    Woocommerce(ConnectWoocommerce),
+    /// List connected stores, the newest first
+    List(Listing),
+    /// Show a connected store
+    Show {
+        /// Id of the connection, as shown by `connect list`
+        connection_id: String,
+    },
+    /// Change a connected store: its URL, the key to it, or whose it is
+    Update(ConnectUpdate),
+    /// Stop asking a store for anything
+    Pause {
+        /// Id of the connection, as shown by `connect list`
+        connection_id: String,
+    },
+    /// Ask a store for changes again
+    Resume {
+        /// Id of the connection, as shown by `connect list`
+        connection_id: String,
+    },
+    /// Replace the key for the reports of a store; the old one stops working at once
+    ReplaceKey {
+        /// Id of the connection, as shown by `connect list`
+        connection_id: String,
+    },
+    /// Disconnect a store and delete its copy
+    Remove {
+        /// Id of the connection, as shown by `connect list`
+        connection_id: String,
+    },
+    /// Show what all connected stores sold
+    Portfolio(Portfolio),
+    /// List alerts about connected stores, the newest first
+    Alerts(Listing),
+    /// Exchange rates of the portfolio
+    #[command(subcommand)]
+    Rates(Rates),
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct Portfolio {
+    /// First day, such as 2026-11-01
+    #[arg(long, value_name = "DAY")]
+    pub(crate) from: String,
+    /// Last day
+    #[arg(long, value_name = "DAY")]
+    pub(crate) to: String,
+    /// Group by merchant, store, day, country, category or currency
+    #[arg(long, value_name = "GROUP", default_value = "merchant")]
+    pub(crate) group_by: String,
+    /// Convert into this currency by the rates of `connect rates`
+    #[arg(long, value_name = "CURRENCY")]
+    pub(crate) currency: Option<String>,
+    /// Sort by netSales, orders, refunds or growth
+    #[arg(long, value_name = "COLUMN", default_value = "netSales")]
+    pub(crate) order_by: String,
+    /// Maximum number of groups of each currency
+    #[arg(long, value_name = "N", default_value_t = 100)]
+    pub(crate) limit: usize,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Rates {
+    /// List the rates
+    List,
+    /// Set a rate, such as `rates set EUR USD 1.0825 --from 2026-11-01`
+    Set {
+        /// Currency that is converted
+        currency: String,
+        /// Currency that it is converted into
+        into: String,
+        /// What one unit of the former is in units of the latter
+        rate: String,
+        /// First day on which the rate holds
+        #[arg(long, value_name = "DAY")]
+        from: String,
+    },
+    /// Remove a rate
+    Remove {
+        /// Currency that is converted
+        currency: String,
+        /// Currency that it is converted into
+        into: String,
+        /// First day on which the rate holds
+        #[arg(long, value_name = "DAY")]
+        from: String,
+    },
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct ConnectWoocommerce {
+    /// URL of the store
+    #[arg(long, value_name = "URL")]
+    pub(crate) url: Url,
+    #[command(flatten)]
+    pub(crate) key: StoreKeyArgs,
+    #[command(flatten)]
+    pub(crate) owner: StoreOwnerArgs,
+    /// Do not wait until the store is checked and copied
+    #[arg(long)]
+    pub(crate) no_wait: bool,
+    /// Copy the store without asking, whatever the checks find
+    #[arg(long)]
+    pub(crate) yes: bool,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct ConnectUpdate {
+    /// Id of the connection, as shown by `connect list`
+    pub(crate) connection_id: String,
+    /// New URL of the same store
+    #[arg(long, value_name = "URL")]
+    pub(crate) url: Option<Url>,
+    #[command(flatten)]
+    pub(crate) key: StoreKeyArgs,
+    #[command(flatten)]
+    pub(crate) owner: StoreOwnerArgs,
+}
+
+/// The key to a store.
+#[derive(Debug, ClapArgs)]
+pub(crate) struct StoreKeyArgs {
+    /// Consumer key of the store
+    #[arg(long, value_name = "KEY", requires = "consumer_secret")]
+    pub(crate) consumer_key: Option<String>,
+    /// Consumer secret; `-` reads it from standard input, which hides it from other users of the
+    /// machine
+    #[arg(long, value_name = "SECRET", requires = "consumer_key")]
+    pub(crate) consumer_secret: Option<String>,
+}
+
+/// Whose store it is.
+#[derive(Debug, ClapArgs)]
+pub(crate) struct StoreOwnerArgs {
+    /// Merchant whose store it is
+    #[arg(long, value_name = "ID")]
+    pub(crate) merchant: Option<String>,
+    /// Store of that merchant that it belongs to
+    #[arg(long, value_name = "ID")]
+    pub(crate) store: Option<String>,
 }
 
 #[derive(Debug, ClapArgs)]

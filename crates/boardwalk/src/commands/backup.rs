@@ -29,7 +29,7 @@ pub(crate) fn backup(config: &Config, common: &Common, file: &Path, out: &Printe
     partial.push(format!(".partial-{}", std::process::id()));
     let partial = Temporary(PathBuf::from(partial));
     let (target, now) = (partial.0.clone(), platform.clock.now());
-    let library = environment::library(config, environment);
+    let library = environment::library(config, environment)?;
     let summary = platform.store.read_blocking(move |conn| {
         backups::write_file(conn, (environment, now), &library, &target)
     })?;
@@ -114,7 +114,7 @@ pub(crate) fn restore(
 ) -> Result<()> {
     let environment = common.environment();
     environment::make_folder(&config.data)?;
-    let master = environment::existing_master_key(&config.data)?;
+    let keys = environment::existing_master_keys(&config.data)?;
     let _lock = server_lock::take(config, environment)?;
     let location = environment::location(config, environment)?;
     let (file, name, _temporary) = find(config, args, environment)?;
@@ -124,7 +124,7 @@ pub(crate) fn restore(
             &store,
             &file,
             environment,
-            &mut environment::library(config, environment),
+            &mut environment::library(config, environment)?,
         )?;
         Ok((store, summary))
     });
@@ -134,7 +134,7 @@ pub(crate) fn restore(
         }
     })?;
     // The platform refuses to start on data that another key sealed.
-    Platform::new(environment, store, &master, config.onboarding, Clock::System).map_err(
+    Platform::with_keys(environment, store, keys, config.onboarding, Clock::System).map_err(
         |error| Error::invalid("all data was restored, but it cannot be read yet").because(error),
     )?;
     let text = format!(

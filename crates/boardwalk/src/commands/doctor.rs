@@ -4,20 +4,21 @@ use std::fs;
 use std::net::IpAddr;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use db::Location;
 use db::integrity::{Depth, Report};
-use frame::media::FileStorage as _;
 use onboarding::Platform;
 use serde_json::json;
 use server::backups::{self, LastBackup};
+use server::tls::{self, Validity};
 use site_rows::media;
 use site_rows::user::{self, UserFilter};
-use types::{Environment, Error, Result};
+use types::{Clock, Environment, Error, Result};
 use url::Host;
 
 use crate::args::Common;
-use crate::config::{Config, MASTER_KEY_VARIABLE};
+use crate::config::{CERTIFICATES_FOLDER, Config, MASTER_KEY_VARIABLE};
 use crate::environment;
 use crate::output::Printer;
 
@@ -25,6 +26,9 @@ use crate::output::Printer;
 const GROUP_AND_OTHERS: u32 = 0o077;
 /// The same for files that a group may read, such as a certificate's key.
 const GROUP_WRITE_AND_OTHERS: u32 = 0o027;
+
+/// A certificate that somebody else renews should have been renewed by then.
+const CERTIFICATE_SOON: Duration = Duration::from_hours(14 * 24);
 
 /// Files that are looked for at once.
 const FILES_AT_ONCE: i64 = 500;
@@ -83,6 +87,7 @@ pub(crate) fn doctor(config: &Config, common: &Common, full: bool, out: &Printer
         findings.extend(check_backups(config, environment));
     }
     findings.extend(check_schedule(config));
+    findings.extend(check_certificate(config));
     findings.push(check_mail(config));
     findings.push(check_site(config, in_production));
     findings.push(check_portal());
@@ -113,11 +118,12 @@ fn check_folder(config: &Config) -> Finding {
 /// The folder keeps others out for as long as it is closed and nobody copies its files; so each
 /// file must be closed too. The master key has a check of its own.
 fn check_files(config: &Config, common: &Common) -> Finding {
-    let entries = fs::read_dir(&config.data).into_iter().flatten().flatten();
+    let folders = [config.data.clone(), config.data.join(CERTIFICATES_FOLDER)];
+    let entries = folders.iter().flat_map(fs::read_dir).flatten().flatten();
     let own_check = (!is_key_in_variable()).then(|| environment::key_file(&config.data));
     let in_folder =
         entries.map(|entry| entry.path()).filter(|path| Some(path) != own_check.as_ref());
-    let tls_key = config.server.tls.as_ref().map(|tls| tls.private_key.clone());
+    let tls_key = config.server.tls.as_ref().and_then(|tls| tls.private_key.clone());
     let elsewhere = tls_key.into_iter().chain(common.config.clone());
     let mut open: Vec<PathBuf> = in_folder
         .filter(|path| lets_in(path, GROUP_AND_OTHERS))
@@ -138,8 +144,12 @@ fn check_files(config: &Config, common: &Common) -> Finding {
 /// exist has none.
 fn check_library(config: &Config, environment: Environment) -> Option<Finding> {
     let platform = environment::open_existing(config, environment).ok()?;
-    let storage = environment::storage(config, environment);
-    let place = storage.root().display().to_string();
+    let title = format!("media library of {environment}");
+    let storage = match server::storage(&config.server, environment) {
+        Ok(storage) => storage,
+        Err(error) => return Some(Finding::of(title, Err(error.report()))),
+    };
+    let place = storage.place();
     let missing = platform.store.read_blocking(move |conn| {
         let (mut last, mut files, mut missing) = (String::new(), 0, 0);
         loop {
@@ -160,7 +170,7 @@ fn check_library(config: &Config, environment: Environment) -> Option<Finding> {
         )),
         Err(error) => Err(error.report()),
     };
-    Some(Finding::of(format!("media library of {environment}"), outcome))
+    Some(Finding::of(title, outcome))
 }
 
 fn lets_in(path: &Path, bits: u32) -> bool {
@@ -186,6 +196,27 @@ fn check_key(config: &Config) -> Finding {
         }
     };
     Finding::of("master key", outcome)
+}
+
+/// Whether https can be served, and for how long. Nothing if a proxy does it.
+fn check_certificate(config: &Config) -> Option<Finding> {
+    let tls = config.server.tls.as_ref()?;
+    let (now, renewing) = (Clock::System.now(), tls.acme.is_some());
+    let (state, detail) = match tls::validity(tls) {
+        Err(error) => (State::Problem, error.report()),
+        Ok(None) => {
+            let detail = "none issued yet; the log says why if the server runs";
+            (State::Warning, String::from(detail))
+        }
+        Ok(Some(Validity { until, .. })) if until <= now => {
+            (State::Problem, format!("expired {until}"))
+        }
+        Ok(Some(Validity { until, .. })) if !renewing && until.since(now) < CERTIFICATE_SOON => {
+            (State::Warning, format!("expires {until}; renew the files"))
+        }
+        Ok(Some(Validity { until, .. })) => (State::Fine, format!("valid until {until}")),
+    };
+    Some(Finding::new("certificate", state, detail))
 }
 
 /// Whether the schedule keeps its promise. An environment that does not exist has no backups.

@@ -1,6 +1,7 @@
 //! Commands on a server elsewhere. What can be typed is the same as for a data folder; what is done
 //! is what the onboarding interface offers to the key.
 
+mod connect;
 mod listen;
 pub(crate) mod mcp;
 mod onboard;
@@ -67,6 +68,7 @@ pub(crate) fn needs_server(command: &Command) -> bool {
         Command::Store(_)
             | Command::Tpn(_)
             | Command::Webhook(_)
+            | Command::Connect(_)
             | Command::Listen(_)
             | Command::Mcp(_)
             | Command::Merchant(Merchant::List(_) | Merchant::Show { .. })
@@ -86,6 +88,7 @@ pub(crate) fn run(remote: &Remote, command: Command, out: &Printer) -> Result<()
         Command::Key(command) => key(remote, command, out),
         Command::Template(command) => template(remote, command, out),
         Command::Webhook(command) => webhook(remote, command, out),
+        Command::Connect(command) => connect::connect(remote, command, out),
         Command::Onboard(args) => onboard::onboard(remote, &args, out),
         Command::Listen(args) => listen::listen(remote, args, out),
         _ => Err(Error::invalid(

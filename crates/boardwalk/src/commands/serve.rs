@@ -1,9 +1,12 @@
 //! `boardwalk serve`, and serving for whoever else does.
 
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use onboarding::Platform;
+use onboarding::encryption::LOOK;
 use serde_json::json;
 use server::{Reports, Serving};
 use tokio::signal::unix::{SignalKind, signal};
@@ -85,7 +88,33 @@ pub(super) fn serving(config: &Config, environment: Environment) -> Result<Servi
     };
     // Beside the records, whose copy it is; those of PostgreSQL lie elsewhere.
     let facts_file = Some(config.data.join(format!("{environment}.facts")));
-    Ok(Serving { platform, site, facts: reports.facts, facts_file, listen })
+    let location = environment::location(config, environment)?;
+    let own = (&platform, &site);
+    let stores = server::make_stores(own, (location, &config.data), &reports, &config.connect);
+    Ok(Serving { platform, site, facts: reports.facts, facts_file, listen, stores })
+}
+
+/// Accepts a new master key as soon as somebody puts it into the data folder.
+async fn follow_next_key(data: PathBuf, platforms: Vec<Arc<Platform>>) {
+    let mut told = String::new();
+    loop {
+        let folder = data.clone();
+        let found = tokio::task::spawn_blocking(move || environment::next_master_key(&folder));
+        match found.await {
+            Ok(Ok(Some(next))) => {
+                for platform in &platforms {
+                    platform.vault.accept(&next);
+                }
+            }
+            // Once is enough for the same mistake.
+            Ok(Err(error)) if error.report() != told => {
+                told = error.report();
+                tracing::warn!(error = told, "the new master key cannot be used");
+            }
+            _ => {}
+        }
+        tokio::time::sleep(LOOK).await;
+    }
 }
 
 /// Serves until told to stop; `greet` gets each address before it is announced as ready.
@@ -109,7 +138,10 @@ pub(super) fn run_until_stopped(
             manager.ready();
         }
     };
+    let platforms: Vec<Arc<Platform>> =
+        environments.iter().map(|serving| Arc::clone(&serving.platform)).collect();
     runtime.block_on(async {
+        tokio::spawn(follow_next_key(config.data.clone(), platforms));
         let mut terminate = signal(SignalKind::terminate())
             .map_err(|error| Error::internal("cannot listen for signals").because(error))?;
         let stop = async {

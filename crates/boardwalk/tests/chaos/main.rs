@@ -10,9 +10,10 @@
 #[path = "../it/chance.rs"]
 mod chance;
 mod disk;
+#[path = "../it/failover.rs"]
+mod failover;
 mod figures;
 #[path = "../it/load.rs"]
-#[expect(dead_code, reason = "the other tests use the rest of it")]
 mod load;
 mod orders;
 #[path = "../it/receiver.rs"]
@@ -31,6 +32,8 @@ use testkit::postgres::Cluster;
 use crate::support::Site;
 use crate::world::{Disturbance, World};
 
+/// How often a primary is killed in a long run.
+const FAILOVERS: usize = 20;
 /// How long to go on. Without it, each disturbance happens once.
 const SECONDS_VARIABLE: &str = "CHAOS_SECONDS";
 
@@ -46,10 +49,21 @@ fn on_postgres() {
     happen(World::new(site, Some(cluster)));
 }
 
+/// One round is a test of its own, which a short run leaves it at.
+#[test]
+fn standbys_take_over() {
+    match seconds() {
+        Some(_) => failover::fail_over(FAILOVERS),
+        None => println!("a standby takes over {FAILOVERS} times in a run with --seconds"),
+    }
+}
+
+fn seconds() -> Option<u64> {
+    std::env::var_os(SECONDS_VARIABLE)?.to_str()?.parse().ok()
+}
+
 fn happen(mut world: World) {
-    let seconds = std::env::var_os(SECONDS_VARIABLE);
-    let seconds = seconds.and_then(|text| text.to_str()?.parse().ok());
-    let until = Instant::now() + Duration::from_secs(seconds.unwrap_or(0));
+    let until = Instant::now() + Duration::from_secs(seconds().unwrap_or(0));
     for what in Disturbance::ALL {
         world.disturb(what);
     }

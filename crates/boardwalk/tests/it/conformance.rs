@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use testkit::conformance::onboarding::{self, Features, Keys, Runner, Verdict};
 
+use crate::nodes::{self, Nodes};
 use crate::support::{Site, text};
 
 /// Cases run side by side.
@@ -24,8 +25,21 @@ fn on_postgres() {
 fn check(site: &Site) {
     let keys = keys(site);
     let running = site.serve();
+    judge(&running.url, keys);
+}
+
+/// Through `HAProxy`, by three nodes in turn.
+#[test]
+fn through_a_balancer() {
+    let site = nodes::site();
+    let keys = keys(&site);
+    let nodes = Nodes::start(&site);
+    judge(&nodes.url(), keys);
+}
+
+fn judge(url: &str, keys: Keys) {
     let cases = onboarding::load(&onboarding::folder()).unwrap();
-    let runner = Runner::new(&running.url, keys, Features { sandbox: true, concurrency: true });
+    let runner = Runner::new(url, keys, Features { sandbox: true, concurrency: true });
     let verdicts = runner.run_all(&cases, JOBS);
 
     let mut passed = 0;

@@ -34,6 +34,7 @@ struct Scenario {
     sale_id: String,
     rollout_id: String,
     link_id: String,
+    connection_id: String,
     /// By what is wrong with the header.
     bad_headers: Vec<(&'static str, Option<String>)>,
     scoped_keys: [(Scope, String); 2],
@@ -93,6 +94,9 @@ impl Scenario {
         let bulk_id = text(&uploaded.json().unwrap(), "bulkId");
         let invited = serde_json::json!({ "email": "owner@pier.example", "sendEmail": false });
         let link_id = made("/v1/onboarding-links", invited, "linkId");
+        // Without a key nobody asks the store.
+        let store = serde_json::json!({ "url": "https://nowhere.example/" });
+        let connection_id = made("/v1/connections", store, "connectionId");
         let sale_id = open_sale(&site, &running, (&key, &ids));
         let rollout_id = start_rollout(&running, &key, &ids.tpn);
         thread::sleep(KEY_LIFE);
@@ -112,6 +116,7 @@ impl Scenario {
             sale_id,
             rollout_id,
             link_id,
+            connection_id,
             bad_headers,
             scoped_keys,
             _site: site,
@@ -140,6 +145,7 @@ impl Scenario {
                 "userId" => "1",
                 "invitationId" => "inv_0000000000000000",
                 "linkId" => &self.link_id,
+                "connectionId" => &self.connection_id,
                 unknown => panic!("say what to put in place of {{{unknown}}}"),
             };
             path = path.replace(&format!("{{{variable}}}"), value);

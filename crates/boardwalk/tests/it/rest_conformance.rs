@@ -4,6 +4,7 @@
 use testkit::conformance::rest::{self, Case, Deviations, Report, Runner, Suite, index};
 use testkit::openapi::Documents;
 
+use crate::nodes::Nodes;
 use crate::rest_site::RestSite;
 use crate::support::{PROGRAM, Site};
 
@@ -53,6 +54,41 @@ fn check(site: Site) {
     let problems = report.problems(&pinned);
     assert!(problems.is_none(), "{}\n{}", report.table(), problems.unwrap());
 }
+
+/// A part of the cases, by three nodes in turn: they answer as one does. Which of them are right is
+/// judged above.
+#[test]
+fn through_a_balancer() {
+    let original = RestSite::import(Site::postgres());
+    let suite = Suite::load(&rest::folder()).unwrap();
+    let (sequences, plain): (Vec<_>, Vec<_>) =
+        suite.cases().map(|(_, case)| case).partition(|case| case.is_sequence);
+    let copies: Vec<[RestSite; 2]> = sequences
+        .iter()
+        .step_by(SEQUENCES_ONE_IN)
+        .map(|_| [original.fresh(), original.fresh()])
+        .collect();
+    let run = |url: &str, site: &RestSite, cases: &[&Case]| {
+        let runner = Runner::new(url, site.identities.clone()).unwrap();
+        let verdict = |case: &&Case| format!("{}: {:?}", case.id, runner.run(case));
+        // What is not right may tell the address.
+        cases.iter().map(verdict).map(|said| said.replace(url, "")).collect::<Vec<_>>()
+    };
+    let cases: Vec<&Case> = plain.into_iter().step_by(CASES_ONE_IN).collect();
+    let nodes = Nodes::start(&original.site);
+    let by_one = run(&nodes.running[0].url, &original, &cases);
+    assert_eq!(run(&nodes.url(), &original, &cases), by_one);
+    drop(nodes);
+    for (case, [one, other]) in sequences.iter().step_by(SEQUENCES_ONE_IN).zip(copies) {
+        let by_one = run(&one.site.serve().url, &one, &[case]);
+        let nodes = Nodes::start(&other.site);
+        assert_eq!(run(&nodes.url(), &other, &[case]), by_one);
+    }
+}
+
+/// Through the balancer goes one of so many.
+const CASES_ONE_IN: usize = 10;
+const SEQUENCES_ONE_IN: usize = 4;
 
 #[test]
 fn every_published_route_in_the_index_matches_the_reference() {

@@ -27,8 +27,14 @@ impl ShopClient {
 
     /// Kills the server without a warning, and starts another on the same data.
     pub(crate) fn kill(self) -> Self {
+        self.kill_and(|shop| shop)
+    }
+
+    /// Kills the server without a warning, and starts another on what is made of its data.
+    pub(crate) fn kill_and(self, change: impl FnOnce(RestSite) -> RestSite) -> Self {
         let Self { shop, running, authorization } = self;
         running.server.kill();
+        let shop = change(shop);
         let running = shop.site.serve();
         Self { shop, running, authorization }
     }

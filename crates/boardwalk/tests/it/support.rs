@@ -51,6 +51,12 @@ impl Site {
         self
     }
 
+    /// A variable of the environment that the program is run with; the last of a name counts.
+    pub(crate) fn with_variable(mut self, name: &str, value: &str) -> Self {
+        self.variables.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
     /// The same data in a folder and a database of its own, while nothing runs on it.
     pub(crate) fn copied(&self) -> Self {
         let cluster = testkit::postgres::shared;

@@ -131,6 +131,12 @@ impl TestBucket {
                 state.uploads.remove(&upload);
                 Answer::new(204, "")
             }
+            ("PUT", None)
+                if request.header("if-none-match") == Some("*")
+                    && state.objects.contains_key(&key) =>
+            {
+                Answer::new(412, "<Error><Code>PreconditionFailed</Code></Error>")
+            }
             ("PUT", None) => {
                 state.store(key, request.body.clone());
                 Answer::new(200, "")

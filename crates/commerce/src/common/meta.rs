@@ -2,6 +2,7 @@
 
 use contract::rest::{Schema, loose};
 use db::Conn;
+use frame::Call;
 use serde_json::{Value, json};
 
 /// Entries of one record at most.
@@ -52,6 +53,35 @@ pub fn merge(conn: &mut dyn Conn, current: &mut Vec<Value>, given: &[Value]) -> 
                 let Some(key) = key else { continue };
                 add(conn, current, key, value)?;
             }
+        }
+    }
+    Ok(())
+}
+
+/// Applies the entries of a request; those of an import are all that the record has, by numbers
+/// that mean nothing here.
+pub(crate) fn apply(
+    call: &mut Call<'_>,
+    current: &mut Vec<Value>,
+    given: &[Value],
+) -> types::Result<()> {
+    if !call.visit.is_import {
+        return merge(call.conn()?, current, given);
+    }
+    let mut before = std::mem::take(current);
+    for entry in given {
+        let Some(key) = entry.get("key").and_then(Value::as_str).filter(|key| !key.is_empty())
+        else {
+            continue;
+        };
+        let value = entry.get("value").map(kept).unwrap_or_default();
+        match before.iter().position(|known| known["key"] == *key) {
+            _ if value.is_null() => {}
+            Some(place) => {
+                let known = before.remove(place);
+                current.push(json!({ "id": known.get("id"), "key": key, "value": value }));
+            }
+            None => add(call.conn()?, current, key, value)?,
         }
     }
     Ok(())

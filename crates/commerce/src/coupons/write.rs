@@ -98,7 +98,7 @@ pub(super) fn apply(
     if let Some(Value::Array(entries)) =
         shape::name(version, "meta_data").and_then(|name| call.params.get(name)).cloned()
     {
-        meta::merge(call.conn()?, &mut coupon.details.meta_data, &entries)?;
+        meta::apply(call, &mut coupon.details.meta_data, &entries)?;
     }
     if before.row.status == TRASH && coupon.row.status != TRASH {
         let notes = [TRASH_STATUS, TRASH_TIME, TRASH_SLUG];
@@ -124,6 +124,9 @@ pub(super) fn apply_past(call: &Call<'_>, coupon: &mut Coupon) {
     }
     if let Some(count) = call.params.int("usage_count") {
         coupon.row.usage_count = count.max(0);
+    }
+    if let Some(modified) = moments::modified_elsewhere(call) {
+        coupon.row.modified = modified;
     }
     coupon.details.used_by = call.params.texts("used_by");
 }

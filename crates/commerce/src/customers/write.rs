@@ -9,7 +9,7 @@ use frame::password;
 use frame::users::account::check_fields;
 use frame::users::{NewUser, create_user, end_other_sessions, leave_address, names};
 use site_rows::user;
-use types::Role;
+use types::{Role, Timestamp};
 
 use super::{Customer, address, lookup, username};
 use crate::common::version::Version;
@@ -128,6 +128,10 @@ pub(super) fn update(
         call.may_issue_credentials()?;
     }
     apply(version, call, &mut customer)?;
+    if call.visit.is_import {
+        customer.row.is_paying = call.params.flag("is_paying_customer");
+        customer.details.modified_us = moments::modified_elsewhere(call).map(Timestamp::as_micros);
+    }
     if customer == *before {
         return Ok(customer);
     }
@@ -204,13 +208,16 @@ fn apply(version: Version, call: &mut Call<'_>, customer: &mut Customer) -> Resu
     }
     let entries = call.params.get("meta_data").and_then(serde_json::Value::as_array).cloned();
     if let Some(entries) = entries.filter(|_| version != Version::One) {
-        meta::merge(call.conn()?, &mut customer.details.meta_data, &entries)?;
+        meta::apply(call, &mut customer.details.meta_data, &entries)?;
     }
     Ok(())
 }
 
 fn save(call: &mut Call<'_>, customer: &mut Customer) -> Result<(), Stop> {
-    customer.details.modified_us = Some(call.now().as_micros());
+    // One that was never changed where it comes from has not been changed here.
+    let elsewhere = || moments::modified_elsewhere(call).map(Timestamp::as_micros);
+    customer.details.modified_us =
+        if call.visit.is_import { elsewhere() } else { Some(call.now().as_micros()) };
     customer.put(call.conn()?)?;
     Ok(lookup::put(call.conn()?, customer)?)
 }

@@ -6,93 +6,29 @@
 //! import that was cut goes on with the next page. The shop is asked politely: one request at a
 //! time, and after a refusal or a cut connection not before some time has passed.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use frame::auth::oauth;
-use frame::outbound::{Fetch, FetchError, Fetched};
+use frame::outbound::{Fetch, FetchError, Fetched, Method};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
-use types::{Error, Result, Secret, Timestamp};
-use url::Url;
+use types::{Error, Result, Timestamp};
 
 use super::file::ERRORS_MAX;
+pub use super::shop::Shop;
+use super::shop::{self, LISTS, List};
 use super::{Checked, Importer, Outcome, Record, RecordError, RecordKind, Step};
 
 /// Records of one page: as many as shops give.
 const PAGE_ITEMS: usize = 100;
 /// Pages of one list.
 const PAGES_MAX: u64 = 1_000_000;
-/// Categories that lie within each other.
-const DEPTH_MAX: usize = 100;
-/// Bytes of one page.
-const PAGE_BYTES_MAX: usize = 64 * 1024 * 1024;
-const TIMEOUT: Duration = Duration::from_mins(1);
 /// How often one page is asked for.
 const ATTEMPTS_MAX: u32 = 8;
 /// The first pause before a page is asked for again; each further one is twice as long.
 const PAUSE_MIN: Duration = Duration::from_millis(500);
 const PAUSE_MAX: Duration = Duration::from_mins(1);
-
-/// The lists of a shop in the order in which they refer to each other: what is asked for, whether
-/// the list can be sorted by number and has pages, and whether it can be asked for what changed.
-const LISTS: &[List] = &[
-    List::whole(RecordKind::TaxClass, "taxes/classes"),
-    List::sorted(RecordKind::TaxRate, "taxes"),
-    List::sorted(RecordKind::ShippingClass, "products/shipping_classes"),
-    List::whole(RecordKind::Category, "products/categories"),
-    List::sorted(RecordKind::Tag, "products/tags"),
-    List {
-        below: Some((RecordKind::AttributeTerm, "terms")),
-        ..List::whole(RecordKind::Attribute, "products/attributes")
-    },
-    List {
-        below: Some((RecordKind::Variation, "variations")),
-        ..List::changing(RecordKind::Product, "products")
-    },
-    List::sorted(RecordKind::Customer, "customers"),
-    List::changing(RecordKind::Coupon, "coupons"),
-    List {
-        below: Some((RecordKind::Refund, "refunds")),
-        ..List::changing(RecordKind::Order, "orders")
-    },
-];
-
-#[derive(Clone, Copy, Debug)]
-struct List {
-    kind: RecordKind,
-    path: &'static str,
-    is_sorted: bool,
-    tells_changes: bool,
-    /// What belongs to each of the records, and where it is below them.
-    below: Option<(RecordKind, &'static str)>,
-}
-
-impl List {
-    const fn whole(kind: RecordKind, path: &'static str) -> Self {
-        Self { kind, path, is_sorted: false, tells_changes: false, below: None }
-    }
-
-    const fn sorted(kind: RecordKind, path: &'static str) -> Self {
-        Self { is_sorted: true, ..Self::whole(kind, path) }
-    }
-
-    const fn changing(kind: RecordKind, path: &'static str) -> Self {
-        Self { tells_changes: true, ..Self::sorted(kind, path) }
-    }
-}
-
-/// The shop to ask.
-#[derive(Debug)]
-pub struct Shop {
-    /// Its address, with or without the path of the interface.
-    pub url: Url,
-    pub consumer_key: String,
-    pub consumer_secret: Secret<String>,
-    /// Only what was changed after this, where the shop can tell.
-    pub since: Option<Timestamp>,
-}
 
 /// The way to the shop.
 pub trait Road {
@@ -179,7 +115,7 @@ impl Run<'_> {
     fn list(&mut self, index: usize, list: &List, done: u64) -> Result<()> {
         for page in done + 1..=PAGES_MAX {
             let (items, pages) = match list.kind {
-                RecordKind::Category => (from_the_top(self.asker.all(list.path)?), 1),
+                RecordKind::Category => (shop::from_the_top(self.asker.all(list.path)?), 1),
                 _ => self.asker.page(list, page)?,
             };
             let count = items.len();
@@ -199,23 +135,11 @@ impl Run<'_> {
         let mut records = Vec::new();
         for item in items {
             let id = item.get("id").and_then(Value::as_i64).unwrap_or_default();
-            let has_more = match list.below {
-                Some((RecordKind::Variation, _)) => item.get("type") == Some(&json!("variable")),
-                Some((RecordKind::Refund, _)) => {
-                    item.get("refunds").and_then(Value::as_array).is_some_and(|l| !l.is_empty())
-                }
-                Some(_) => true,
-                None => false,
-            };
-            records.push(record(list.kind, item));
-            let Some((kind, path)) = list.below.filter(|_| has_more) else { continue };
-            let path = format!("{}/{id}/{path}", list.path);
-            for mut inner in self.asker.all(&path)? {
-                let field =
-                    if kind == RecordKind::AttributeTerm { "attribute_id" } else { "parent_id" };
-                inner.insert(field.to_owned(), json!(id));
-                records.push(record(kind, inner));
-            }
+            let below = list.below(&item);
+            records.push(shop::record(list.kind, item));
+            let Some((kind, path)) = below else { continue };
+            let inner = self.asker.all(&path)?;
+            records.extend(inner.into_iter().map(|body| List::inner(kind, id, body)));
         }
         Ok(records)
     }
@@ -257,26 +181,6 @@ impl Run<'_> {
         self.error(kind, errors);
         Ok(())
     }
-}
-
-/// Categories, each after the one above it.
-fn from_the_top(items: Vec<Map<String, Value>>) -> Vec<Map<String, Value>> {
-    let number = |item: &Map<String, Value>, name: &str| item.get(name).and_then(Value::as_i64);
-    let above: HashMap<Option<i64>, Option<i64>> =
-        items.iter().map(|item| (number(item, "id"), number(item, "parent"))).collect();
-    let depth = |item: &Map<String, Value>| {
-        let next = |id: &Option<i64>| above.get(id).copied();
-        std::iter::successors(Some(number(item, "parent")), next).take(DEPTH_MAX).count()
-    };
-    let mut items = items;
-    items.sort_by_cached_key(depth);
-    items
-}
-
-/// The number of a record is where it stands.
-fn record(kind: RecordKind, body: Map<String, Value>) -> Record {
-    let line = body.get("id").and_then(Value::as_u64).unwrap_or_default();
-    Record { kind, body, line }
 }
 
 /// Asks the shop.
@@ -353,22 +257,9 @@ impl Asker<'_> {
     }
 
     fn request(&mut self, path: &str, query: &str) -> Result<Fetch> {
-        let base = self.shop.url.as_str().trim_end_matches('/');
-        let base = base.strip_suffix("/wp-json").unwrap_or(base);
-        let wrong = |error| Error::invalid("this is not a store URL").because(error);
-        let url = Url::parse(&format!("{base}/wp-json/wc/v3/{path}?{query}")).map_err(wrong)?;
-        let (key, secret) = (&self.shop.consumer_key, &self.shop.consumer_secret);
-        if url.scheme() == "https" {
-            let mut fetch = Fetch::get(url, PAGE_BYTES_MAX, TIMEOUT);
-            let pair = frame::auth::basic::header(key, secret);
-            fetch.headers.push((String::from("authorization"), pair));
-            return Ok(fetch);
-        }
         self.nonce += 1;
-        let now = self.road.now();
-        let nonce = format!("{}-{}", now.as_micros(), self.nonce);
-        let url = oauth::signed(&url, (key, secret), &nonce, now);
-        Ok(Fetch::get(url, PAGE_BYTES_MAX, TIMEOUT))
+        let path = format!("wc/v3/{path}");
+        self.shop.request(Method::Get, &path, query, (self.nonce, self.road.now()))
     }
 }
 

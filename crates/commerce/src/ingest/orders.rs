@@ -102,7 +102,8 @@ impl Batch<'_> {
             let known = own.get(&foreign_id).copied().filter(|id| rows.contains_key(id));
             let here = known.or_else(|| {
                 let row = rows.get(&foreign_id)?;
-                is_same(row, &imported.order.row).then_some(foreign_id)
+                let is_same = self.manner.same_ids || is_same(row, &imported.order.row);
+                is_same.then_some(foreign_id)
             });
             let is_taken = taken.contains(&foreign_id);
             if foreign_id != 0 && !is_taken {

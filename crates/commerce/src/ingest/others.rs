@@ -26,6 +26,10 @@ pub(super) fn check(
     mut body: Body,
 ) -> std::result::Result<Body, Refusal> {
     body.retain(|_, value| !value.is_null());
+    // Shops show an address that nobody gave as an empty one, and do not take it back.
+    if let Some(Value::Object(billing)) = body.get_mut("billing") {
+        billing.retain(|name, value| name != "email" || value.as_str() != Some(""));
+    }
     let parent_id = match kind.parent(&body) {
         Some((_, 0)) => {
             let field = kind.parent_fields().and_then(<[&str]>::first).copied().unwrap_or_default();
@@ -60,6 +64,11 @@ impl Batch<'_> {
         // A field of that name would beat the number in the path.
         body.retain(|name, _| kind.parent_fields().is_none_or(|own| !own.contains(&&**name)));
         self.resolve(conn, kind, &mut body)?;
+        if kind == RecordKind::Variation {
+            // One without a SKU of its own is shown with that of its product.
+            let above = product::get(conn, parent_id)?.map(|row| Value::from(row.sku));
+            body.retain(|name, value| name != "sku" || above.as_ref() != Some(value));
+        }
         let foreign_id = body.get("id").map(loose::to_int).unwrap_or_default().max(0);
         if let Some(known) = self.known_id(conn, kind, foreign_id, parent_id, &body)? {
             return self.write_known(conn, (line, kind), (foreign_id, known, parent_id), body);
@@ -178,6 +187,9 @@ impl Batch<'_> {
         parent_id: i64,
         body: &Body,
     ) -> Result<Option<i64>> {
+        if self.manner.same_ids && foreign_id != 0 && kind != RecordKind::TaxClass {
+            return Ok(is_taken(conn, kind, foreign_id)?.then_some(foreign_id));
+        }
         if foreign_id != 0 {
             let own = import::own_ids(conn, self.space(kind), &[foreign_id])?;
             if let Some(own_id) = own.get(&foreign_id)

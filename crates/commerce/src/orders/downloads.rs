@@ -26,12 +26,17 @@ pub(crate) fn is_granted(options: &Options, status: &str) -> bool {
 }
 
 /// Lets the buyer fetch each file of each product, as often and as long as the product says. What
-/// was granted before is left alone, but for who the buyer is.
-pub(super) fn settle(call: &mut Call<'_>, order: &Order) -> Result<()> {
+/// was granted before is left alone, but for who the buyer is. For an order that is being made
+/// nothing was, and its goods may be known.
+pub(super) fn settle(
+    call: &mut Call<'_>,
+    order: &Order,
+    (is_new, known): (bool, Option<&Goods>),
+) -> Result<()> {
     if order.id() == 0 {
         return Ok(());
     }
-    let mut granted = of_order(call, order.id())?;
+    let mut granted = if is_new { Vec::new() } else { of_order(call, order.id())? };
     for permission in &mut granted {
         if follow_buyer(permission, order) {
             download_permission::update(call.conn()?, permission)?;
@@ -40,7 +45,11 @@ pub(super) fn settle(call: &mut Call<'_>, order: &Order) -> Result<()> {
     if !is_granted(call.options(), &order.row.status) {
         return Ok(());
     }
-    let goods = Goods::of_orders(call.conn()?, [order].into_iter())?;
+    let read = match known {
+        Some(_) => None,
+        None => Some(Goods::of_orders(call.conn()?, [order].into_iter())?),
+    };
+    let Some(goods) = known.or(read.as_ref()) else { return Ok(()) };
     for line in order.lines(ItemKind::Line) {
         let Some(good) = goods.of_line(line).filter(|good| good.row.downloadable) else { continue };
         let product = ProductRecord::of_row(good.row.clone())?;

@@ -54,6 +54,17 @@ impl Before {
     }
 }
 
+/// What whoever changes an order has read already, so that nothing is read twice.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Known<'a> {
+    /// Whether the order is being made, so that nothing can refer to it yet.
+    pub(super) is_new: bool,
+    /// What its lines are about.
+    pub(super) goods: Option<&'a Goods>,
+    /// The user who bought.
+    pub(super) buyer: Option<&'a UserRow>,
+}
+
 /// Who bought, as coupons remember it: the id of a user, or the address of a guest.
 pub(super) fn buyer(order: &Order) -> String {
     match order.row.customer_id {
@@ -65,7 +76,12 @@ pub(super) fn buyer(order: &Order) -> String {
 /// The status of the order once it is paid.
 pub(super) fn paid_status(call: &mut Call<'_>, order: &Order) -> Result<&'static str> {
     let goods = Goods::of_orders(call.conn()?, [order].into_iter())?;
-    Ok(if view::needs_processing(order, &goods) { status::PROCESSING } else { status::COMPLETED })
+    Ok(paid_status_of(order, &goods))
+}
+
+/// [`paid_status`], of an order whose goods are known.
+pub(super) fn paid_status_of(order: &Order, goods: &Goods) -> &'static str {
+    if view::needs_processing(order, goods) { status::PROCESSING } else { status::COMPLETED }
 }
 
 /// Gives the order another status, with the dates and the note that come with it.
@@ -82,13 +98,13 @@ pub(super) fn set_status(call: &mut Call<'_>, order: &mut Order, to: &str) -> Re
             key != super::TRASH_STATUS && key != super::TRASH_TIME
         });
     }
-    let pays = match to {
-        status::COMPLETED => true,
-        status::PROCESSING => paid_status(call, order)? == to,
-        _ => false,
-    };
-    if order.row.paid.is_none() && pays {
-        order.row.paid = Some(now);
+    if order.row.paid.is_none() {
+        let pays = match to {
+            status::COMPLETED => true,
+            status::PROCESSING => paid_status(call, order)? == to,
+            _ => false,
+        };
+        order.row.paid = pays.then_some(now);
     }
     if to == status::COMPLETED {
         order.row.completed = Some(now);
@@ -133,21 +149,35 @@ pub(super) fn append_event(call: &mut Call<'_>, kind: &'static str, order: &Orde
 
 /// Brings everything that follows from the order up to date with it.
 pub(super) fn settle(call: &mut Call<'_>, order: &mut Order, before: &Before) -> Result<()> {
+    settle_knowing(call, order, before, Known::default())
+}
+
+/// [`settle`] for whoever has read some of it.
+pub(super) fn settle_knowing(
+    call: &mut Call<'_>,
+    order: &mut Order,
+    before: &Before,
+    known: Known<'_>,
+) -> Result<()> {
     settle_stock(call, order, before)?;
-    settle_hold(call, order)?;
+    if !known.is_new {
+        settle_hold(call, order)?;
+    }
     settle_sales(call, order)?;
     settle_coupons(call, order)?;
-    downloads::settle(call, order)?;
-    settle_customer(call, order)?;
+    downloads::settle(call, order, (known.is_new, known.goods))?;
+    settle_customer(call, order, known.buyer)?;
     notify::follow_status(call, order)
 }
 
 /// Takes back what was counted for an order that goes away for good. Goods that were sold stay
-/// sold.
+/// sold. Of an order that is a copy, its shop takes back what it counted.
 pub(super) fn release(call: &mut Call<'_>, order: &mut Order) -> Result<()> {
     stock_hold::release(call.conn()?, order.id())?;
-    change_sales(call, order, None)?;
-    change_coupons(call, order, None)?;
+    if !call.visit.is_import {
+        change_sales(call, order, None)?;
+        change_coupons(call, order, None)?;
+    }
     downloads::release(call, order.id())
 }
 
@@ -298,7 +328,7 @@ fn change_coupons(call: &mut Call<'_>, order: &mut Order, target: Option<Uses>) 
 }
 
 /// Lets the buyer have a number in reports, and remembers who has ever paid.
-fn settle_customer(call: &mut Call<'_>, order: &Order) -> Result<()> {
+fn settle_customer(call: &mut Call<'_>, order: &Order, buyer: Option<&UserRow>) -> Result<()> {
     let user_id = order.row.customer_id;
     let status = order.row.status.as_str();
     if matches!(status, status::TRASH | status::AUTO_DRAFT | status::CHECKOUT_DRAFT) {
@@ -312,8 +342,11 @@ fn settle_customer(call: &mut Call<'_>, order: &Order) -> Result<()> {
         let row = customer::CustomerRow { is_paying: true, ..customer.row };
         customer::put(call.conn()?, &row)?;
     }
-    let user = if user_id == 0 { None } else { user::get(call.conn()?, user_id)? };
-    let row = buyer_row(order, user.as_ref());
+    let row = match buyer.filter(|user| user.user_id == user_id) {
+        Some(user) => buyer_row(order, Some(user)),
+        None if user_id == 0 => buyer_row(order, None),
+        None => buyer_row(order, user::get(call.conn()?, user_id)?.as_ref()),
+    };
     customer_lookup::find_or_insert(call.conn()?, &row).map(drop)
 }
 

@@ -40,21 +40,36 @@ impl Goods {
         conn: &mut dyn Conn,
         orders: impl Iterator<Item = &'a Order> + Clone,
     ) -> Result<Self> {
+        let mut goods = Self::default();
+        goods.complete(conn, orders)?;
+        Ok(goods)
+    }
+
+    /// Adds what the lines of the orders are about, as far as it is not there yet.
+    pub(super) fn complete<'a>(
+        &mut self,
+        conn: &mut dyn Conn,
+        orders: impl Iterator<Item = &'a Order> + Clone,
+    ) -> Result<()> {
         let lines = orders.flat_map(|order| &order.items);
         let ids = lines.clone().flat_map(|line| [line.row.product_id, line.row.variation_id]);
-        let mut goods = Self::of_ids(conn, ids.collect())?;
-        goods.add_words(conn, lines)?;
-        Ok(goods)
+        self.add_ids(conn, ids.collect())?;
+        self.add_words(conn, lines)
     }
 
     /// These products, with the products of variations among them.
     pub(super) fn of_ids(conn: &mut dyn Conn, ids: Vec<i64>) -> Result<Self> {
         let mut goods = Self::default();
-        goods.add(conn, ids)?;
-        let variations = goods.products.values().filter(|row| row.kind == VARIATION);
-        let parents: Vec<i64> = variations.map(|row| row.parent_id).collect();
-        goods.add(conn, parents)?;
+        goods.add_ids(conn, ids)?;
         Ok(goods)
+    }
+
+    /// Adds these products, with the products of variations among them.
+    pub(super) fn add_ids(&mut self, conn: &mut dyn Conn, ids: Vec<i64>) -> Result<()> {
+        self.add(conn, ids)?;
+        let variations = self.products.values().filter(|row| row.kind == VARIATION);
+        let parents: Vec<i64> = variations.map(|row| row.parent_id).collect();
+        self.add(conn, parents)
     }
 
     fn add(&mut self, conn: &mut dyn Conn, mut ids: Vec<i64>) -> Result<()> {

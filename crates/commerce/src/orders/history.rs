@@ -103,7 +103,7 @@ impl Reader {
             let args = crate::resource::request_args(open(item).create_args());
             args.compile().map_err(Error::internal)
         };
-        let orders = compiled(&schema::item(Version::Three))?;
+        let orders = compiled(&with_trash(&schema::item(Version::Three)))?;
         let refunds = compiled(&schema::refund_item(true))?;
         Ok(Self { orders, refunds, options, now })
     }
@@ -207,6 +207,16 @@ impl Reader {
     }
 }
 
+/// The item of an order that may be in the trash of its shop, where no request puts it by its
+/// status.
+fn with_trash(item: &Item) -> Item {
+    let mut fields = item.schema().get("properties").cloned().unwrap_or_default();
+    if let Some(Value::Array(statuses)) = fields.pointer_mut("/status/enum") {
+        statuses.push(Value::from(status::TRASH));
+    }
+    with_fields(item, fields.as_object().cloned().unwrap_or_default())
+}
+
 /// The item with all its fields to be written, but for those that are derived anyway.
 fn open(item: &Item) -> Item {
     fn opened(mut fields: Body, derived: &[&str]) -> Body {
@@ -226,7 +236,10 @@ fn open(item: &Item) -> Item {
         fields
     }
     let fields = item.schema().get("properties").and_then(Value::as_object).cloned();
-    let fields = opened(fields.unwrap_or_default(), DERIVED);
+    with_fields(item, opened(fields.unwrap_or_default(), DERIVED))
+}
+
+fn with_fields(item: &Item, fields: Body) -> Item {
     let fields = fields.into_iter().filter_map(|(name, field)| match field {
         Value::Object(document) => Some((name, Schema::from_document(document))),
         _ => None,

@@ -27,21 +27,33 @@ const FIELDS: [(&str, ItemKind); 3] = [
 
 pub(super) type Posted = Map<String, Value>;
 
-/// Takes over the lines of the request.
-pub(super) fn apply(call: &mut Call<'_>, order: &mut Order, shop: &Shop) -> Result<(), Stop> {
+/// Takes over the lines of the request, and returns the goods that had to be read for that.
+pub(super) fn apply(call: &mut Call<'_>, order: &mut Order, shop: &Shop) -> Result<Goods, Stop> {
+    let mut goods = Goods::default();
     for (field, kind) in FIELDS {
         let Some(Value::Array(list)) = call.params.get(field).cloned() else { continue };
+        if kind == ItemKind::Line {
+            goods.add_ids(call.conn()?, named_ids(&list))?;
+        }
         for (index, posted) in list.iter().enumerate() {
             let Some(posted) = posted.as_object() else { continue };
             check(&format!("{field}[{index}]"), posted)?;
-            one(call, order, kind, posted, shop)?;
+            one(call, order, kind, posted, (shop, &mut goods))?;
         }
     }
     if order.items.len() > LINES_MAX {
         let message = format!("An order must have at most {LINES_MAX} lines.");
         return Err(Refusal::new(400, "rest_invalid_param", message).into());
     }
-    Ok(())
+    Ok(goods)
+}
+
+/// The products and variations that lines of a request name by their ids, to be read at once.
+fn named_ids(list: &[Value]) -> Vec<i64> {
+    let named = list.iter().take(LINES_MAX).flat_map(|posted| {
+        ["product_id", "variation_id"].map(|name| posted.get(name).map(loose::to_int))
+    });
+    named.flatten().filter(|id| *id > 0).collect()
 }
 
 /// Refuses numbers of a line that nothing can be calculated with.
@@ -82,7 +94,7 @@ fn one(
     order: &mut Order,
     kind: ItemKind,
     posted: &Posted,
-    shop: &Shop,
+    (shop, goods): (&Shop, &mut Goods),
 ) -> Result<(), Stop> {
     let id = posted.get("id").map(loose::to_int).unwrap_or_default();
     let is_null = REMOVING.iter().any(|name| posted.get(*name).is_some_and(Value::is_null));
@@ -101,7 +113,7 @@ fn one(
         }
     };
     match kind {
-        ItemKind::Line => product_line(call, &mut line, posted, shop)?,
+        ItemKind::Line => product_line(call, &mut line, posted, (shop, goods))?,
         ItemKind::Shipping => shipping_line(&mut line, posted)?,
         _ => fee_line(&mut line, posted)?,
     }
@@ -130,7 +142,7 @@ fn product_line(
     call: &mut Call<'_>,
     line: &mut Line,
     posted: &Posted,
-    shop: &Shop,
+    (shop, goods): (&Shop, &mut Goods),
 ) -> Result<(), Stop> {
     let is_new = line.row.item_id == 0;
     let quantity = posted.get("quantity").map(loose::to_int).map(Amount::from_whole);
@@ -139,7 +151,7 @@ fn product_line(
     }
     let product_id = requested_product_id(call, posted, is_new)?;
     if product_id != 0 && product_id != line.sold_id() {
-        let goods = Goods::of_ids(call.conn()?, vec![product_id])?;
+        goods.add_ids(call.conn()?, vec![product_id])?;
         if let Some(good) = goods.get(product_id) {
             set_product(call, line, good)?;
             if is_new {

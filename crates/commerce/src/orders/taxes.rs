@@ -42,11 +42,12 @@ impl Rates {
             let offset = i64::try_from(rows.len()).unwrap_or(i64::MAX);
             let page = Page { offset, limit: PAGE_MAX };
             let wanted = TaxRateFilter { page, ..TaxRateFilter::default() };
-            let (found, _) = tax_rate::list(conn, &wanted)?;
-            if found.is_empty() {
+            let (found, total) = tax_rate::list(conn, &wanted)?;
+            let is_last = found.is_empty();
+            rows.extend(found);
+            if is_last || i64::try_from(rows.len()).unwrap_or(i64::MAX) >= total {
                 break;
             }
-            rows.extend(found);
         }
         let ids: Vec<i64> = rows.iter().map(|row| row.rate_id).collect();
         let mut locations = Vec::new();

@@ -6,10 +6,10 @@ use std::collections::HashSet;
 use contract::rest::{Refusal, Stop, clean, loose};
 use frame::Call;
 use serde_json::Value;
-use site_rows::user;
+use site_rows::user::{self, UserRow};
 use types::Error;
 
-use super::effects::{self, Before};
+use super::effects::{self, Before, Known};
 use super::goods::Goods;
 use super::lines;
 use super::record::{Address, Line, Order};
@@ -26,8 +26,8 @@ const KEY_LETTERS: &[u8; 62] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstu
 /// Characters at most of the id of a merchant, store or terminal.
 const OWNER_MAX: usize = 64;
 
-/// Makes an order of the request.
-pub(super) fn create(call: &mut Call<'_>) -> Result<Order, Stop> {
+/// Makes an order of the request, and returns it with what its lines are about.
+pub(super) fn create(call: &mut Call<'_>) -> Result<(Order, Goods), Stop> {
     let now = moments::now(call);
     let mut order = Order::default();
     status::PENDING.clone_into(&mut order.row.status);
@@ -36,17 +36,19 @@ pub(super) fn create(call: &mut Call<'_>) -> Result<Order, Stop> {
     order.row.currency = call.options().text("woocommerce_currency");
     order.row.prices_include_tax = call.options().is_on("woocommerce_prices_include_tax");
     order.row.order_key = order_key()?;
-    apply(call, &mut order)?;
+    let buyer = apply(call, &mut order)?;
     let shop = shop(call)?;
-    lines::apply(call, &mut order, &shop)?;
-    let goods = Goods::of_orders(call.conn()?, [&order].into_iter())?;
+    let mut goods = lines::apply(call, &mut order, &shop)?;
+    goods.complete(call.conn()?, [&order].into_iter())?;
     totals::calculate(&mut order, &goods, &shop);
     lines::check_sums(&order)?;
     coupons::replace(call, &mut order, &goods, &shop)?;
     order.row.modified = now;
     // What follows from the order names it, and it is written once all of that is known.
     order.assign_ids(call.conn()?)?;
-    finish(call, order, &Before::nothing(), "order.created")
+    let known = Known { is_new: true, goods: Some(&goods), buyer: buyer.as_ref() };
+    let order = finish(call, order, (&Before::nothing(), known), "order.created")?;
+    Ok((order, goods))
 }
 
 /// Changes an order as the request says.
@@ -56,10 +58,10 @@ pub(super) fn update(call: &mut Call<'_>, mut order: Order) -> Result<Order, Sto
         removed: Vec::new(),
     };
     let old: Vec<Line> = order.items.clone();
-    apply(call, &mut order)?;
+    let buyer = apply(call, &mut order)?;
     let shop = shop(call)?;
-    lines::apply(call, &mut order, &shop)?;
-    let goods = Goods::of_orders(call.conn()?, [&order].into_iter())?;
+    let mut goods = lines::apply(call, &mut order, &shop)?;
+    goods.complete(call.conn()?, [&order].into_iter())?;
     if PRICED.iter().any(|name| call.params.get(name).is_some()) {
         totals::calculate(&mut order, &goods, &shop);
         lines::check_sums(&order)?;
@@ -70,7 +72,8 @@ pub(super) fn update(call: &mut Call<'_>, mut order: Order) -> Result<Order, Sto
     let removed = old.into_iter().filter(|line| !left.contains(&line.row.item_id));
     let before = Before { removed: removed.collect(), ..before };
     let was_trashed = order.row.status == status::TRASH;
-    let order = finish(call, order, &before, "order.updated")?;
+    let known = Known { is_new: false, goods: Some(&goods), buyer: buyer.as_ref() };
+    let order = finish(call, order, (&before, known), "order.updated")?;
     if was_trashed && order.row.status != status::TRASH {
         effects::append_event(call, "order.restored", &order)?;
     }
@@ -81,22 +84,25 @@ pub(super) fn update(call: &mut Call<'_>, mut order: Order) -> Result<Order, Sto
 fn finish(
     call: &mut Call<'_>,
     mut order: Order,
-    before: &Before,
+    (before, known): (&Before, Known<'_>),
     event: &'static str,
 ) -> Result<Order, Stop> {
     let status_text = call.params.text("status").filter(|status| !status.is_empty());
     if let Some(status_text) = status_text.map(str::to_owned) {
         effects::set_status(call, &mut order, &status_text)?;
     }
-    let is_new = event == "order.created";
+    let is_new = known.is_new;
     let is_paid = call.params.flag("set_paid");
     let can_be_paid = status::can_be_paid(&order.row.status);
     if is_paid && (is_new || status::needs_payment(&order)) && can_be_paid {
         order.row.paid = order.row.paid.or_else(|| Some(moments::now(call)));
-        let next = effects::paid_status(call, &order)?;
+        let next = match known.goods {
+            Some(goods) => effects::paid_status_of(&order, goods),
+            None => effects::paid_status(call, &order)?,
+        };
         effects::set_status(call, &mut order, next)?;
     }
-    effects::settle(call, &mut order, before)?;
+    effects::settle_knowing(call, &mut order, before, known)?;
     let order = if is_new { order.insert(call.conn()?)? } else { order.update(call.conn()?)? };
     effects::append_event(call, event, &order)?;
     if order.row.status == status::REFUNDED {
@@ -126,9 +132,9 @@ pub(super) fn key_of(bytes: [u8; KEY_LENGTH]) -> String {
     format!("wc_order_{letters}")
 }
 
-/// Takes over the fields that are no lines.
-fn apply(call: &mut Call<'_>, order: &mut Order) -> Result<(), Stop> {
-    customer(call, order)?;
+/// Takes over the fields that are no lines, and returns the user who bought if they were looked up.
+fn apply(call: &mut Call<'_>, order: &mut Order) -> Result<Option<UserRow>, Stop> {
+    let buyer = customer(call, order)?;
     let params = &call.params;
     let is_new = order.row.order_id == 0;
     if let Some(parent_id) = params.int("parent_id") {
@@ -160,7 +166,7 @@ fn apply(call: &mut Call<'_>, order: &mut Order) -> Result<(), Stop> {
     if let Some(Value::Array(entries)) = params.get("meta_data").cloned() {
         meta::merge(call.conn()?, &mut order.details.meta_data, &entries)?;
     }
-    Ok(())
+    Ok(buyer)
 }
 
 fn set(text: Option<&str>, field: &mut String) {
@@ -193,12 +199,13 @@ pub(super) fn owner(value: Option<&Value>, name: &str) -> Result<Option<String>,
 }
 
 /// The buyer must be a user of the site, or nobody.
-fn customer(call: &mut Call<'_>, order: &mut Order) -> Result<(), Stop> {
-    let Some(customer_id) = call.params.int("customer_id") else { return Ok(()) };
-    if customer_id != 0 && user::get(call.conn()?, customer_id)?.is_none() {
+fn customer(call: &mut Call<'_>, order: &mut Order) -> Result<Option<UserRow>, Stop> {
+    let Some(customer_id) = call.params.int("customer_id") else { return Ok(None) };
+    let buyer = if customer_id == 0 { None } else { user::get(call.conn()?, customer_id)? };
+    if customer_id != 0 && buyer.is_none() {
         let message = "Customer not found.";
         return Err(Refusal::new(400, "woocommerce_rest_invalid_customer_id", message).into());
     }
     order.row.customer_id = customer_id;
-    Ok(())
+    Ok(buyer)
 }

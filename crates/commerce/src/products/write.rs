@@ -61,10 +61,27 @@ pub(super) fn apply(call: &mut Call<'_>, product: &mut Product) -> Result<Vec<Va
     Ok(terms)
 }
 
+/// What a product brings along that was sold and reviewed elsewhere.
+fn past(call: &Call<'_>, row: &mut product::ProductRow) {
+    if let Some(sales) = call.params.int("total_sales") {
+        row.total_sales = sales;
+    }
+    if let Some(count) = call.params.int("rating_count") {
+        row.rating_count = count.max(0);
+        let average = call.params.get("average_rating").and_then(amounts::read);
+        row.average_rating = average.unwrap_or_default();
+    }
+}
+
 fn identity(request: &RequestFields<'_, '_>, product: &mut Product) {
     let row = &mut product.row;
     if let Some(name) = request.text("name") {
-        row.name = clean_title(&name);
+        // What has no markup needs no cleaning, and a copy shows what its shop shows.
+        let is_plain = request.call.visit.is_import && !name.contains(['<', '>']);
+        row.name = if is_plain { name } else { clean_title(&name) };
+    }
+    if request.call.visit.is_import {
+        past(request.call, row);
     }
     if let Some(text) = request.text("description") {
         row.description = clean_content(&text);
@@ -93,6 +110,12 @@ fn identity(request: &RequestFields<'_, '_>, product: &mut Product) {
     if let Some(parent_id) = request.call.params.int("parent_id") {
         row.parent_id = parent_id.max(0);
     }
+    created(request, row);
+}
+
+/// When the request says that it was created. Variations are not asked for it, but those of a copy
+/// are as old as at their shop.
+pub(super) fn created(request: &RequestFields<'_, '_>, row: &mut product::ProductRow) {
     let options = request.call.options();
     let local = request.call.params.get("date_created").and_then(|v| moments::read(options, v));
     let gmt = request.text("date_created_gmt");
@@ -139,7 +162,7 @@ pub(super) fn shared(
         }
     }
     if let Some(entries) = request.list("meta_data") {
-        meta::merge(request.call.conn()?, &mut product.details.meta_data, &entries)?;
+        meta::apply(request.call, &mut product.details.meta_data, &entries)?;
     }
     let Some(slug) = request.text("shipping_class") else { return Ok(Vec::new()) };
     let class = term::find_by_slug(request.call.conn()?, SHIPPING_CLASS, &slugify(&slug))?;
@@ -324,7 +347,8 @@ pub(super) fn save(
     let options = std::sync::Arc::clone(&call.visit.options);
     settle::settle(call.conn()?, &options, product, now)?;
     // What is entered later than it came to be counts as unchanged since.
-    product.row.modified = if is_new { product.row.created } else { moments::now(call) };
+    let modified = if is_new { product.row.created } else { moments::now(call) };
+    product.row.modified = moments::modified_elsewhere(call).unwrap_or(modified);
     product.seal()?;
     if is_new {
         insert(call, product)?;
@@ -344,11 +368,6 @@ pub(super) fn save(
 }
 
 fn insert(call: &mut Call<'_>, product: &mut Product) -> Result<(), Stop> {
-    if call.visit.is_import
-        && let Some(sales) = call.params.int("total_sales")
-    {
-        product.row.total_sales = sales;
-    }
     if let Some(id) = call.kept_id() {
         product.row.product_id = id;
         return Ok(product::insert_with_id(call.conn()?, &product.row)?);

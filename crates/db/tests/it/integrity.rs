@@ -34,7 +34,8 @@ fn overwritten_pages_of_sqlite_are_found() {
     drop(store);
     let Location::File(path) = &database.location else { unreachable!("SQLite is a file") };
     let pages = fs::metadata(path).unwrap().len() / SQLITE_PAGE_BYTES;
-    overwrite(path, pages / 2 * SQLITE_PAGE_BYTES, 2 * SQLITE_PAGE_BYTES);
+    // What was written last are the events; what comes first is needed to open the file.
+    overwrite(path, (pages - 8) * SQLITE_PAGE_BYTES, 2 * SQLITE_PAGE_BYTES);
     let store = database.open();
     for depth in [Depth::Quick, Depth::Full] {
         // Some damage is listed, and some keeps the check from going on.

@@ -17,6 +17,8 @@ mod integrity;
 #[cfg(test)]
 mod jobs;
 #[cfg(test)]
+mod nodes;
+#[cfg(test)]
 mod one_engine;
 #[cfg(test)]
 #[cfg(target_os = "linux")]

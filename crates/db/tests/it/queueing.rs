@@ -207,9 +207,8 @@ fn a_late_cancellation_does_not_fail_the_next_read_on_postgres() {
                 }))
             })
             .collect();
-        for answer in &mut next {
-            let _ = poll(answer);
-        }
+        // On a busy machine one may be answered already.
+        next.retain_mut(|answer| poll(answer).map(Result::unwrap).is_pending());
         for answer in &mut next {
             wait(answer).unwrap();
         }
@@ -218,12 +217,13 @@ fn a_late_cancellation_does_not_fail_the_next_read_on_postgres() {
 
 fn a_watch_counts_what_was_written(database: &TestDatabase) {
     let store = database.open();
-    let (facts, others) = (store.watch(&["facts"]), store.watch(&["outbox", "counters"]));
-    let before = (facts.generation(), others.generation());
-    wait(&mut submit(&store, "new")).unwrap();
-    assert_eq!((facts.generation(), others.generation()), (before.0 + 1, before.1));
-    assert_eq!(count(&store, "facts"), 1);
-    assert_eq!(facts.generation(), before.0 + 1, "reads do not count");
+    let (keys, others) = (store.watch(&["api_keys"]), store.watch(&["users", "isos"]));
+    let before = (keys.generation(), others.generation());
+    let write = "DELETE FROM api_keys WHERE key_id = 'none'";
+    store.write_blocking(move |conn| conn.query_text(write, &[], &mut |_| Ok(()))).unwrap();
+    assert_eq!((keys.generation(), others.generation()), (before.0 + 1, before.1));
+    assert_eq!(count(&store, "api_keys"), 0);
+    assert_eq!(keys.generation(), before.0 + 1, "reads do not count");
 }
 
 #[test]

@@ -73,22 +73,32 @@ pub fn generate(
     description: &str,
     now: Timestamp,
 ) -> Result<NewKey> {
-    let key = random_text(KEY_PREFIX)?;
-    let secret = random_text(SECRET_PREFIX)?;
-    let truncated: String = key.chars().skip(key.chars().count() - SHOWN).collect();
-    let row = ConsumerKeyRow {
+    let pair = (random_text(KEY_PREFIX)?, random_text(SECRET_PREFIX)?);
+    let row = row_of(vault, user_id, (&pair.0, &pair.1), (permissions, description), now)?;
+    Ok(NewKey { key: Secret::new(pair.0), secret: Secret::new(pair.1), row })
+}
+
+/// The row of a key that was made before. Its id is given by the database.
+pub fn row_of(
+    vault: &Vault,
+    user_id: i64,
+    (key, secret): (&str, &str),
+    (permissions, description): (Permissions, &str),
+    now: Timestamp,
+) -> Result<ConsumerKeyRow> {
+    let truncated = key.chars().skip(key.chars().count().saturating_sub(SHOWN)).collect();
+    let place = hash_text(vault, key);
+    Ok(ConsumerKeyRow {
         key_id: 0,
         user_id,
         description: description.to_owned(),
         permissions: permissions.name().to_owned(),
-        key_hash: hash(vault, &key),
-        secret_sealed: vault
-            .site_seal(&secret_place(&hash_text(vault, &key)), secret.as_bytes())?,
+        key_hash: hash(vault, key),
+        secret_sealed: vault.site_seal(&secret_place(&place), secret.as_bytes())?,
         truncated_key: truncated,
         created: now,
         last_access: None,
-    };
-    Ok(NewKey { key: Secret::new(key), secret: Secret::new(secret), row })
+    })
 }
 
 fn random_text(prefix: &str) -> Result<String> {

@@ -69,9 +69,10 @@ pub(super) fn read(request: &Request) -> Result<Option<Signed>, Refusal> {
     Ok(Some(Signed { consumer_key, nonce, timestamp, method, signature, params }))
 }
 
-/// The address of a GET with a signature in its query, for shops that are asked in plain text.
+/// The address of a request with a signature in its query, for shops that are asked in plain text.
 /// The address must not have a query with brackets.
 pub fn signed(
+    method: &str,
     url: &Url,
     (key, secret): (&str, &Secret<String>),
     nonce: &str,
@@ -85,7 +86,7 @@ pub fn signed(
         .append_pair("oauth_signature_method", "HMAC-SHA256")
         .append_pair("oauth_timestamp", &seconds.to_string());
     let pairs = url.query_pairs().map(|(name, value)| (name.into_owned(), value.into_owned()));
-    let text = base_string("GET", &url[..Position::AfterPath], &pairs.collect::<Vec<_>>());
+    let text = base_string(method, &url[..Position::AfterPath], &pairs.collect::<Vec<_>>());
     let signature = hmac_sha256(format!("{}&", secret.expose()).as_bytes(), text.as_bytes());
     let signature = data_encoding::BASE64.encode(&signature);
     url.query_pairs_mut().append_pair("oauth_signature", &signature);

@@ -30,10 +30,6 @@ impl FolderStorage {
         Self { root, made: AtomicU64::new(0) }
     }
 
-    pub fn root(&self) -> &Path {
-        &self.root
-    }
-
     fn path(&self, name: &str) -> Result<PathBuf> {
         if is_name(name) {
             return Ok(self.root.join(name));
@@ -71,6 +67,10 @@ fn make_folder(folder: &Path) -> Result<()> {
 }
 
 impl FileStorage for FolderStorage {
+    fn place(&self) -> String {
+        self.root.display().to_string()
+    }
+
     fn temporary(&self) -> Result<Temporary> {
         let folder = self.root.join(INCOMING);
         make_folder(&folder)?;

@@ -11,6 +11,9 @@ use types::{Error, Result};
 
 /// A place for files. Names have the form of [`is_name`]. All of it blocks.
 pub trait FileStorage: Send + Sync + Debug {
+    /// Where it is, for people.
+    fn place(&self) -> String;
+
     /// A new file of this machine to write into.
     fn temporary(&self) -> Result<Temporary>;
 
@@ -111,6 +114,10 @@ impl NoStorage {
 }
 
 impl FileStorage for NoStorage {
+    fn place(&self) -> String {
+        String::from("nowhere")
+    }
+
     fn temporary(&self) -> Result<Temporary> {
         Err(Self::refusal())
     }

@@ -43,19 +43,22 @@ pub(crate) struct Gate {
 impl Gate {
     pub(crate) fn new(per_minute: u32, store: &Database) -> Self {
         // Everybody can fail to open what is somebody else's, who must not wait long for that.
-        let by_name = || {
+        let by_name = |name| {
             Refusals::new(per_minute.saturating_mul(ACCOUNT_FACTOR))
                 .waiting_at_most(ACCOUNT_WAIT_MAX)
+                .shared(name, store)
         };
+        let by_address = |name| Refusals::new(per_minute).shared(name, store);
+        // Whoever knows the password makes its owner wait; the count of a day stops them.
+        let second_factors = Refusals::new(CODES_PER_MINUTE).waiting_at_most(ACCOUNT_WAIT_MAX);
         Self {
-            by_address: Refusals::new(per_minute),
-            by_account: Refusals::new(per_minute),
-            sign_ins_by_address: Refusals::new(per_minute),
-            sign_ins_by_account: by_name(),
-            pages_by_address: Refusals::new(per_minute),
-            pages_by_page: by_name(),
-            // Whoever knows the password makes its owner wait; the count of a day stops them.
-            second_factors: Refusals::new(CODES_PER_MINUTE).waiting_at_most(ACCOUNT_WAIT_MAX),
+            by_address: by_address("rest-address"),
+            by_account: Refusals::new(per_minute).shared("rest-account", store),
+            sign_ins_by_address: by_address("sign-in-address"),
+            sign_ins_by_account: by_name("sign-in-account"),
+            pages_by_address: by_address("page-address"),
+            pages_by_page: by_name("page"),
+            second_factors: second_factors.shared("second-factor", store),
             accounts: store.watch(&ACCOUNT_TABLES),
             seen: CredentialCache::new(store.watch(&IDENTITY_TABLES)),
         }

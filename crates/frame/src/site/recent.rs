@@ -5,25 +5,31 @@
 //! line, which show after half a second. With several processes on one database nothing is kept,
 //! so that what one has written the other one shows.
 
-use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use contract::rest::{Body, Reply};
 
+use crate::bounded::{Bounded, CacheSize};
 use crate::{Request, Via, Visit};
 
 const LIFE: Duration = Duration::from_millis(500);
-/// Answers kept at most, and the bytes of one.
-const ANSWERS_MAX: usize = 512;
-const BYTES_MAX: usize = 64 * 1024;
+/// Bytes of all answers that are kept, and of one.
+const BYTES_MAX: usize = 4 * 1024 * 1024;
+const ANSWER_BYTES_MAX: usize = 64 * 1024;
 
 /// Counts writes, and keeps what was answered since the last one.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Recent {
     writes: AtomicU64,
-    kept: Mutex<HashMap<String, Kept>>,
+    kept: Mutex<Bounded<String, Kept>>,
+}
+
+impl Default for Recent {
+    fn default() -> Self {
+        Self { writes: AtomicU64::new(0), kept: Mutex::new(Bounded::new(BYTES_MAX)) }
+    }
 }
 
 #[derive(Debug)]
@@ -60,19 +66,23 @@ impl Recent {
             return reply;
         }
         let text = value.to_string().into_bytes();
-        let is_small = text.len() <= BYTES_MAX;
+        let is_small = text.len() <= ANSWER_BYTES_MAX;
+        let headers: usize = reply.headers.iter().map(|(_, value)| value.len()).sum();
+        let bytes = text.len() + key.len() + headers;
         reply.body = Body::Written(Arc::new(text));
         if is_small {
             let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-            if kept.len() >= ANSWERS_MAX {
-                kept.retain(|_, one| one.since.elapsed() < LIFE);
-                if kept.len() >= ANSWERS_MAX {
-                    kept.clear();
-                }
+            if !kept.has_room(bytes) {
+                kept.retain(|one| one.since.elapsed() < LIFE);
             }
-            kept.insert(key, Kept { since: Instant::now(), changes, reply: reply.clone() });
+            let one = Kept { since: Instant::now(), changes, reply: reply.clone() };
+            kept.insert(key, one, bytes);
         }
         reply
+    }
+
+    pub(crate) fn size(&self) -> CacheSize {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner).size("answers")
     }
 }
 

@@ -3,9 +3,15 @@
 use db::filter::fold;
 
 const ALL: &[(&str, &str)] = &[
+    ("audit.check", "Full check of the audit log started"),
     ("audit.purge", "Audit log purged"),
     ("bulk.cancel", "Upload cancelled"),
     ("bulk.upload", "File uploaded"),
+    ("connection.authorize", "Connected store authorized"),
+    ("connection.create", "Store connected"),
+    ("connection.delete", "Store disconnected"),
+    ("connection.update", "Connection to store changed"),
+    ("data_key.rotate", "Data key replaced"),
     ("defaults.updated", "Default parameters changed"),
     ("invitation.accept", "Invitation accepted"),
     ("invitation.create", "Invitation sent"),
@@ -23,6 +29,7 @@ const ALL: &[(&str, &str)] = &[
     ("key.revoke", "API key revoked"),
     ("key.rotate", "API key rotated"),
     ("key.use", "API key used"),
+    ("master_key.rotate", "Master key replaced"),
     ("merchant.approve", "Merchant approved"),
     ("merchant.ask", "Information requested from merchant"),
     ("merchant.close", "Merchant closed"),
@@ -39,6 +46,7 @@ const ALL: &[(&str, &str)] = &[
     ("onboarding_link.resend", "Merchant invited again"),
     ("onboarding_link.submit", "Form submitted by invited merchant"),
     ("onboarding_link.withdraw", "Link of an invited merchant withdrawn"),
+    ("portfolio_rates.update", "Exchange rates changed"),
     ("rollout.start", "Roll-out started"),
     ("rollout.stop", "Roll-out stopped"),
     ("sale.approve", "Sale approved"),

@@ -1,11 +1,14 @@
 //! `GET /v1/audit` and `GET /v1/audit/verify`.
 
+use std::borrow::Cow;
+
 use contract::{Answer, Endpoint, Failure, Route};
 use data_encoding::HEXLOWER;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use types::Scope;
 
+use super::check::{ChainBreak, VerifyFrom};
 use super::shown::{AuditShown, searched, shown};
 use crate::Cx;
 use crate::fields::{Line, Moment, Word};
@@ -79,15 +82,16 @@ impl Endpoint<Cx> for AuditList {
 
 /// Check that the audit log is whole.
 ///
-/// Walks the chain of hashes and compares its end with the sealed one. A log of more than 100,000
-/// entries is checked in several calls: go on with `after` from `next`.
+/// Walks the chain of hashes and compares its end with the sealed one. Without `after` it starts at
+/// the last checkpoint, up to which the log was verified before, and also reports what the last
+/// full check found; `after=0` starts at the first entry, and `POST /v1/audit/check` does that in
+/// the background. One call checks up to 100,000 entries: go on with `after` from `next`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AuditVerify {
-    /// Number of the entry after which to start.
-    #[serde(default)]
+    /// Number of the entry after which to start; by default that of the last checkpoint.
     #[schemars(range(min = 0))]
-    after: i64,
+    after: Option<i64>,
 }
 
 /// What the check found.
@@ -96,6 +100,8 @@ pub struct AuditVerify {
 pub struct AuditVerified {
     /// Whether nothing is wrong with the entries that were looked at.
     valid: bool,
+    /// Number of the entry after which the check started.
+    after: i64,
     /// How many entries were looked at.
     checked: i64,
     /// Where to go on; null when the end was reached.
@@ -119,7 +125,13 @@ pub struct ChainBreakView {
     /// Number of the entry.
     sequence: i64,
     /// What is wrong with it.
-    message: &'static str,
+    message: Cow<'static, str>,
+}
+
+impl From<ChainBreak> for ChainBreakView {
+    fn from(error: ChainBreak) -> Self {
+        Self { sequence: error.seq, message: error.what }
+    }
 }
 
 impl Endpoint<Cx> for AuditVerify {
@@ -129,17 +141,18 @@ impl Endpoint<Cx> for AuditVerify {
     async fn handle(self, cx: &Cx) -> Result<Answer<Self::Reply>, Failure> {
         cx.platform.audit_chain().await?;
         let iso_id = Some(cx.caller()?.iso_id().clone());
-        let found = cx.platform.audit_verify(iso_id, self.after).await?;
-        let errors = found.errors.iter();
-        let errors: Vec<ChainBreakView> = errors
-            .map(|error| ChainBreakView { sequence: error.seq, message: error.what })
-            .collect();
+        let from = self.after.map_or(VerifyFrom::Checkpoint, VerifyFrom::After);
+        let found = cx.platform.audit_verify(iso_id, from).await?;
+        let hash = found.hash_text();
+        let errors: Vec<ChainBreakView> =
+            found.errors.into_iter().map(ChainBreakView::from).collect();
         Ok(Answer::new(AuditVerified {
             valid: errors.is_empty(),
+            after: found.after,
             checked: found.checked,
             next: found.next,
             sequence: found.head.seq,
-            hash: HEXLOWER.encode(&found.head.hash),
+            hash,
             seal: HEXLOWER.encode(&found.head.seal),
             time: cx.now.to_string(),
             errors,

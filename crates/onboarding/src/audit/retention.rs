@@ -11,6 +11,7 @@ use types::{Environment, Error, IsoId, Result, Timestamp};
 
 use super::chain::seal_start;
 use super::entry::{Entry, append};
+use super::full_check;
 use super::shown::AuditView;
 use crate::Platform;
 use crate::event_kinds;
@@ -32,7 +33,8 @@ pub type Sink<'a> = &'a mut dyn FnMut(&[String]) -> Result<()>;
 
 impl Platform {
     /// Tells each ISO the end of its chain, if it moved, once a day: whoever keeps it can prove
-    /// later what the log said. Returns those that belong to no ISO, for the operator's log.
+    /// later what the log said. Every such chain is checked as a whole, too. Returns those that
+    /// belong to no ISO, for the operator's log.
     pub async fn audit_heads_tell(&self) -> Result<Vec<Head>> {
         let now = self.clock.now();
         let day = i64::try_from(ANNOUNCED_EVERY.as_micros()).unwrap_or(i64::MAX);
@@ -50,7 +52,9 @@ impl Platform {
                 if is_new {
                     continue;
                 }
-                if head.iso_id.is_empty() {
+                let owner = (!head.iso_id.is_empty()).then(|| IsoId::new(&*head.iso_id));
+                full_check::enqueue(conn, owner.as_ref(), now)?;
+                if owner.is_none() {
                     of_nobody.push(head);
                 } else {
                     outbox::append(conn, &head_event(&head, now))?;

@@ -79,12 +79,10 @@ pub(crate) async fn carry_out(
     }
     let reply = Onboarded { message, data: OnboardedData::Ids(prepared.ids()) };
     for _ in 0..ATTEMPTS_MAX {
-        let (insert, also) = (prepared.clone(), also.clone());
-        let work = move |conn: &mut dyn Conn| {
-            let ids = insert.insert(conn)?;
-            also(conn, &ids)
-        };
-        match perform_answered(cx, reply.clone(), work).await {
+        let (inserted, also, ids) = (prepared.clone(), also.clone(), prepared.ids());
+        let insert = move |conn: &mut dyn Conn| Ok(inserted.insert(conn).map(drop)?);
+        let also = move |conn: &mut dyn Conn| also(conn, &ids);
+        match perform_answered(cx, reply.clone(), insert, also).await {
             Err(Failure::Error(error)) if error.kind() == Kind::Conflict => {}
             answered => return answered,
         }

@@ -6,7 +6,7 @@
 //! visible, one linker at a time. The end of each chain is sealed by the caller, who has a key; the
 //! store has none. **A row that is linked is never changed.**
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use db::filter::{Clause, Direction, Filter};
 use db::{Conn, Record as _, Row, Val, counter, statements};
@@ -153,18 +153,25 @@ pub fn has_unchained(conn: &mut dyn Conn) -> Result<bool> {
 }
 
 /// Links up to `limit` records, in the order in which they were appended, and returns how many.
-/// `seal` proves the end of a chain; it is given the head without its seal.
+/// `seal` proves the end of a chain; it does not look at the seal that the head has. **A chain
+/// whose end was not sealed right is never sealed again**: what was forged stays to be found.
 pub fn chain(conn: &mut dyn Conn, limit: i64, seal: &dyn Fn(&Head) -> Vec<u8>) -> Result<usize> {
     counter::lock(conn, CHAIN)?;
     let pending = conn.rows(&AUDIT_UNCHAINED, &[limit.into()], |row| {
         Ok((row.get::<i64>(RECORD_COLUMNS)?, read_record(row)?))
     })?;
     let mut heads: BTreeMap<String, Head> = BTreeMap::new();
+    let mut forged: BTreeSet<String> = BTreeSet::new();
     for (id, record) in &pending {
         let name = chain_name(record.iso_id.as_ref());
-        let mut last = match heads.remove(name) {
-            Some(last) => last,
-            None => head(conn, record.iso_id.as_ref())?,
+        let mut last = if let Some(last) = heads.remove(name) {
+            last
+        } else {
+            let last = head(conn, record.iso_id.as_ref())?;
+            if last.seq > 0 && last.seal != seal(&last) {
+                forged.insert(last.iso_id.clone());
+            }
+            last
         };
         last.seq += 1;
         let hash = hash(last.seq, record, &last.hash);
@@ -174,7 +181,7 @@ pub fn chain(conn: &mut dyn Conn, limit: i64, seal: &dyn Fn(&Head) -> Vec<u8>) -
         heads.insert(name.to_owned(), last);
     }
     for mut head in heads.into_values() {
-        head.seal = seal(&head);
+        head.seal = if forged.contains(&head.iso_id) { Vec::new() } else { seal(&head) };
         conn.insert(&AUDIT_HEAD_SET, &head)?;
     }
     Ok(pending.len())

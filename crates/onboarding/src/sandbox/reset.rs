@@ -13,7 +13,7 @@ use crate::audit;
 use crate::event_kinds;
 use crate::perform::perform;
 use crate::rows::reset::{self, Removed};
-use crate::rows::{caught_webhook, iso_account};
+use crate::rows::{caught_webhook, connection, iso_account};
 
 /// Merchants taken away in one transaction.
 const BATCH: i64 = 100;
@@ -63,9 +63,10 @@ impl Endpoint<Cx> for SandboxReset {
             total.stores += removed.stores;
             total.tpns += removed.tpns;
         }
-        let now = cx.now;
+        let (now, real_now) = (cx.now, cx.platform.clock.now());
         let answer = perform(cx, move |conn| {
             caught_webhook::clear(conn, &iso_id)?;
+            connection::disconnect_all(conn, &iso_id, real_now)?;
             let mut account = iso_account::get(conn, &iso_id)?;
             if !account.clock_ahead.is_zero() {
                 account.clock_ahead = Duration::ZERO;

@@ -182,6 +182,13 @@ impl Conn for Explaining<'_> {
     fn prepare(&mut self, sql: &Sql) -> Result<()> {
         self.inner.prepare(sql)
     }
+
+    fn together(
+        &mut self,
+        work: &mut dyn FnMut(&mut dyn Conn) -> Result<bool>,
+    ) -> Result<Option<usize>> {
+        work(self).map(|_| None)
+    }
 }
 
 #[test]

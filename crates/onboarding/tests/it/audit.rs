@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use db::{Database, Location};
-use onboarding::audit::{Entry, append};
+use onboarding::audit::{Entry, VerifyFrom, append};
 use onboarding::dialect::ResponseStyle;
 use onboarding::keys::KeyLife;
 use onboarding::{Origin, Platform, Settings};
@@ -13,6 +13,8 @@ use types::{Clock, Environment, IsoId, Scope, ScopeSet};
 
 use crate::bodies::body;
 use crate::support::{House, authenticate, master_key, now};
+
+const START: VerifyFrom = VerifyFrom::After(0);
 
 /// The entries of a list, the newest first, as action and object.
 fn lines(list: &Value) -> Vec<String> {
@@ -117,7 +119,7 @@ fn refused_keys_are_noted_once_a_minute() {
 }
 
 /// A platform with a chain of ten entries, on an engine.
-fn chained(url: Option<&str>) -> (Arc<Platform>, IsoId, tempfile::TempDir) {
+pub(crate) fn chained(url: Option<&str>) -> (Arc<Platform>, IsoId, tempfile::TempDir) {
     let folder = testkit::temp_dir().unwrap();
     let location = Location::parse(url, folder.path(), Environment::Sandbox, 2).unwrap();
     let store = Database::open(&location, schema::MIGRATIONS).unwrap();
@@ -196,11 +198,13 @@ fn check_tamperings(make_url: &dyn Fn() -> Option<String>) {
         runtime.block_on(platform.audit_chain()).unwrap();
         let script = script.replace("ISO", iso_id.as_str());
         platform.store.write_blocking(move |conn| conn.script(&script)).unwrap();
-        let found = runtime.block_on(platform.audit_verify(Some(iso_id.clone()), 0)).unwrap();
+        let found = runtime.block_on(platform.audit_verify(Some(iso_id.clone()), START)).unwrap();
         let Some(first) = found.errors.first() else {
             assert_eq!(*seq, 0, "{what} was not noticed");
             assert_eq!((found.checked, found.next, found.head.seq), (10, None, 10));
-            let part = runtime.block_on(platform.audit_verify(Some(iso_id), 6)).unwrap();
+            let part = runtime
+                .block_on(platform.audit_verify(Some(iso_id), VerifyFrom::After(6)))
+                .unwrap();
             assert_eq!((part.checked, part.errors), (4, vec![]));
             continue;
         };
@@ -263,7 +267,7 @@ fn check_off_line(make_url: &dyn Fn() -> Option<String>) {
         runtime.block_on(platform.audit_chain()).unwrap();
         let script = script.replace("ISO", iso_id.as_str());
         platform.store.write_blocking(move |conn| conn.script(&script)).unwrap();
-        let found = runtime.block_on(platform.audit_verify(Some(iso_id.clone()), 0)).unwrap();
+        let found = runtime.block_on(platform.audit_verify(Some(iso_id.clone()), START)).unwrap();
         let Some(first) = found.errors.first() else {
             assert_eq!(*seq, 0, "{what} was not noticed");
             // The two that are left, and the entry about the purge.

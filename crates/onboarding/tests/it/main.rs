@@ -17,6 +17,8 @@ mod at_rest;
 #[cfg(test)]
 mod audit;
 #[cfg(test)]
+mod audit_checks;
+#[cfg(test)]
 mod bulk;
 #[cfg(test)]
 mod devices;
@@ -39,6 +41,8 @@ mod objects;
 #[cfg(test)]
 mod platform;
 #[cfg(test)]
+mod portfolio;
+#[cfg(test)]
 mod property;
 #[cfg(test)]
 mod published;
@@ -48,6 +52,8 @@ mod read_back;
 mod rehearsals;
 #[cfg(test)]
 mod rollouts;
+#[cfg(test)]
+mod round_trips;
 #[cfg(test)]
 mod rows;
 #[cfg(test)]

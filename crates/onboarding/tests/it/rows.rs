@@ -2,6 +2,7 @@
 //! they should.
 
 mod bulk;
+mod connections;
 mod isos;
 mod lifecycle;
 mod nouns;

@@ -73,10 +73,14 @@ impl House {
     }
 
     pub(crate) fn on_postgres() -> Self {
-        let folder = Arc::new(testkit::temp_dir().unwrap());
         let url = testkit::postgres::shared().create_database().unwrap();
+        Self::on_postgres_at(&url, CONNECTIONS)
+    }
+
+    pub(crate) fn on_postgres_at(url: &str, connections: usize) -> Self {
+        let folder = Arc::new(testkit::temp_dir().unwrap());
         let place =
-            Location::parse(Some(&url), folder.path(), Environment::Sandbox, CONNECTIONS).unwrap();
+            Location::parse(Some(url), folder.path(), Environment::Sandbox, connections).unwrap();
         let store = Database::open(&place, schema::MIGRATIONS).unwrap();
         let clock = Clock::Fixed(now());
         let settings = Settings::default();

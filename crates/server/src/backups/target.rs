@@ -4,8 +4,6 @@
 //! folder, and is deleted from a bucket if it does not read back. Files of other names are nobody's
 //! business here.
 
-mod bucket;
-
 use std::fmt;
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -15,8 +13,9 @@ use std::path::{Path, PathBuf};
 use types::{Environment, Error, Result, Timestamp};
 
 use super::BackupSettings;
-use bucket::Bucket;
+use crate::bucket::{Bucket, Named};
 
+const NAMED: Named = Named { place: "backup.to", service: "backup.s3" };
 const ENDING: &str = ".backup";
 const PARTIAL: &str = ".partial-";
 const SECOND_US: i64 = 1_000_000;
@@ -52,7 +51,7 @@ impl Target {
 
     fn at(place: &str, settings: &BackupSettings) -> Result<Self> {
         let place = if Bucket::is_address(place) {
-            Place::Bucket(Bucket::new(place, &settings.s3)?)
+            Place::Bucket(Bucket::new(place, &settings.s3, NAMED)?)
         } else if Path::new(place).is_absolute() {
             Place::Folder(PathBuf::from(place))
         } else {

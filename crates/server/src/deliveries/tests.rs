@@ -195,6 +195,16 @@ impl Bench {
     }
 }
 
+#[test]
+fn only_the_usual_waits_have_a_last_attempt() {
+    let bounds = (Duration::from_secs(1), Duration::from_secs(9));
+    let is_last = |next, attempt| wait_for(next, bounds, (attempt, 1)).is_none();
+    assert!(!is_last(Next::Usual, ATTEMPTS_MAX - 1));
+    assert!(is_last(Next::Usual, ATTEMPTS_MAX));
+    assert!(!is_last(Next::After(Duration::ZERO), ATTEMPTS_MAX));
+    assert!(is_last(Next::Never, 1));
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_change_arrives_signed() {
     let bench = Bench::new().await;

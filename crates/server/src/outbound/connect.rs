@@ -56,7 +56,6 @@ pub(super) enum Trust {
     /// As the machine does.
     System,
     /// These roots only.
-    #[cfg_attr(not(test), expect(dead_code, reason = "tests have an authority of their own"))]
     Roots(RootCertStore),
 }
 

@@ -61,7 +61,7 @@ impl Visit<'_> {
     }
 
     /// Counts what somebody sends who needs no credentials, against the address it comes from.
-    pub(super) fn check_visitor(
+    pub(super) async fn check_visitor(
         &mut self,
         permission: Permission,
         dialect: Dialect,
@@ -69,7 +69,8 @@ impl Visit<'_> {
         let Some(client) = self.throttled_client() else { return Ok(()) };
         let limits = &self.service.limits;
         let limit = if permission == Permission::Link { &limits.form } else { &limits.visitor };
-        let checked = limit.check(&client.network().to_string());
+        let checked =
+            limit.check(&client.network().to_string(), self.service.platform.clock.now()).await;
         self.note_standing(checked, dialect)
     }
 
@@ -195,17 +196,19 @@ impl Visit<'_> {
     }
 
     /// Counts the request for its key or device, and an onboarding for its ISO.
-    pub(super) fn check_rate(
+    pub(super) async fn check_rate(
         &mut self,
         key: &str,
         onboards: Option<&str>,
         dialect: Dialect,
     ) -> Result<(), Answer> {
         let limits = &self.service.limits;
+        // The clock of an ISO in the sandbox may be ahead; that of its limits is not.
+        let now = self.service.platform.clock.now();
         let own = self.caller.as_ref().and_then(|caller| caller.limits().requests);
-        let mut checked = limits.check_key(key, own);
+        let mut checked = limits.check_key(key, own, now).await;
         if let (Ok(_), Some(iso)) = (&checked, onboards) {
-            checked = limits.onboard.check(iso);
+            checked = limits.onboard.check(iso, now).await;
         }
         self.note_standing(checked, dialect)
     }

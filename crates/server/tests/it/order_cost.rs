@@ -94,6 +94,13 @@ impl Conn for Recording<'_> {
     fn prepare(&mut self, sql: &Sql) -> Result<()> {
         self.inner.prepare(sql)
     }
+
+    fn together(
+        &mut self,
+        work: &mut dyn FnMut(&mut dyn Conn) -> Result<bool>,
+    ) -> Result<Option<usize>> {
+        work(self).map(|_| None)
+    }
 }
 
 struct Measured<'r> {

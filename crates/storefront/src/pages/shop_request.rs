@@ -90,6 +90,8 @@ impl<'a> ShopRequest<'a> {
     /// Hands a cookie to the browser, and shows it to the Store API from now on: the next question
     /// is about the same cart.
     fn remember(&mut self, cookie: &str) {
+        let name = |cookie: &str| cookie.split('=').next().unwrap_or_default().to_owned();
+        self.cookies.retain(|known| name(known) != name(cookie));
         self.cookies.push(cookie.to_owned());
         let pair = cookie.split(';').next().unwrap_or_default().to_owned();
         let mut visit = (*self.visit).clone();

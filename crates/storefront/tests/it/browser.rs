@@ -85,7 +85,9 @@ impl<'s> Browser<'s> {
         let request = request(method, path, all, body.into_bytes());
         let answer = self.shop.run(storefront::pages::page(&self.shop.site, request));
         let answer = answer.expect("a browser is always shown a page");
+        let mut named = std::collections::HashSet::new();
         for (_, cookie) in answer.headers.iter().filter(|(name, _)| *name == "set-cookie") {
+            assert!(named.insert(cookie.split('=').next()), "twice: {cookie}");
             let (pair, rest) = cookie.split_once(';').unwrap();
             assert!(rest.contains("HttpOnly") && rest.contains("SameSite=Lax"), "{cookie}");
             let (name, value) = pair.split_once('=').unwrap();

@@ -5,6 +5,7 @@
 pub mod args;
 pub mod averages;
 mod filter;
+mod ranked;
 
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -27,6 +28,8 @@ use crate::query::{
     Answer, Column as Of, DateColumn, Filter, Group, Key, Measure, Per, Query, Span, Table, When,
 };
 use crate::reports::filters;
+
+use self::ranked::{rank, rank_of_sums};
 
 const MEASURES: [Measure; 4] = [
     Measure::Rows(When::Order),
@@ -124,7 +127,7 @@ pub fn list(
     let has_include = filters::listed_ids(&call.params, "include").is_some();
     let is_report = route == CustomersRoute::Report;
     let ids = if is_report && !has_include { "customers" } else { "include" };
-    let (shown, total) = shown(call, &context, ids)?;
+    let (shown, total) = shown(call, (reports, &context), ids)?;
     let bodies: Vec<Value> = shown
         .iter()
         .map(|customer| linked(body(call, &context, customer), links(reports, call, customer)))
@@ -141,11 +144,11 @@ pub fn list(
     Ok(reply(call, &path, bodies, total, (&context, Beyond::Forgotten)))
 }
 
-/// The customers on the page, and how many there are in all. Where nobody is left out and the
-/// order is one that the store knows, it reads no more than the page.
+/// The customers on the page, and how many there are in all. Where nobody is left out, or who is
+/// found by a search alone, it reads no more than the page from the store.
 fn shown(
     call: &mut Call<'_>,
-    context: &QueryContext,
+    (reports, context): (&ReportContext, &QueryContext),
     ids: &str,
 ) -> Result<(Vec<Customer>, usize), Stop> {
     let by = call.params.text("orderby").unwrap_or("date_registered").to_owned();
@@ -167,6 +170,14 @@ fn shown(
         };
         let (rows, total) = customer_lookup::list(call.conn()?, &wanted)?;
         return Ok((selection.only(rows), usize::try_from(total).unwrap_or_default()));
+    }
+    let page = (offset, limit);
+    if let Some(found) = ranked::resident(call, reports, &selection, (&by, descending), page)? {
+        let mut shown = selection.only(rows_of(call, &found.ids)?);
+        let place =
+            |customer: &Customer| found.ids.iter().position(|id| *id == customer.row.customer_id);
+        shown.sort_by_key(place);
+        return Ok((shown, found.total));
     }
     if let Some(best) = selection.best_of_everybody(&by, descending, offset.saturating_add(limit)) {
         let page: Vec<i64> = best.into_iter().skip(offset).take(limit).collect();
@@ -374,56 +385,22 @@ fn requested_range(call: &Call<'_>) -> Option<Range> {
     })
 }
 
+/// All customers, by their numbers. Each part goes on where the one before ended, so that none is
+/// counted or skipped again.
 fn all_rows(call: &mut Call<'_>) -> Result<Vec<CustomerLookupRow>, Stop> {
-    let mut all = Vec::new();
+    let mut all: Vec<CustomerLookupRow> = Vec::new();
     loop {
-        let offset = i64::try_from(all.len()).unwrap_or(i64::MAX);
-        let page = Page { offset, limit: PAGE_MAX };
-        let wanted = CustomerLookupFilter { page, ..CustomerLookupFilter::default() };
-        let (mut rows, total) = customer_lookup::list(call.conn()?, &wanted)?;
-        let is_last = rows.is_empty();
-        all.append(&mut rows);
-        if is_last || i64::try_from(all.len()).unwrap_or(i64::MAX) >= total {
+        let last = all.last().map_or(i64::MIN, |row| row.customer_id);
+        let mut rows = customer_lookup::after(call.conn()?, last, PAGE_MAX)?;
+        if rows.is_empty() {
             return Ok(all);
         }
+        all.append(&mut rows);
     }
 }
 
 pub fn name(row: &CustomerLookupRow) -> String {
     format!("{} {}", row.first_name, row.last_name).trim().to_owned()
-}
-
-fn rank(by: &str, customer: &Customer) -> Rank {
-    let Customer { row, sums } = customer;
-    let moment =
-        |time: Option<Timestamp>| time.map_or(Rank::Nothing, |time| Rank::int(time.as_micros()));
-    if let Some(rank) = rank_of_sums(by, sums) {
-        return rank;
-    }
-    match by {
-        "username" => Rank::text(&row.username),
-        "name" => Rank::text(&name(row)),
-        "first_name" => Rank::text(&row.first_name),
-        "last_name" => Rank::text(&row.last_name),
-        "email" => Rank::text(&row.email),
-        "location" => Rank::text(&format!("{}\u{1}{}", row.state, row.country)),
-        "country" => Rank::text(&row.country),
-        "city" => Rank::text(&row.city),
-        "state" => Rank::text(&row.state),
-        "postcode" => Rank::text(&row.postcode),
-        "date_last_active" => moment(row.last_active),
-        _ => moment(row.registered),
-    }
-}
-
-/// What customers are sorted by if that is what they bought.
-fn rank_of_sums(by: &str, sums: &Sums) -> Option<Rank> {
-    Some(match by {
-        "orders_count" => Rank::int(sums.orders),
-        "total_spend" => Rank::int(sums.spend),
-        "avg_order_value" => Rank::Number(sums.average().unwrap_or_default()),
-        _ => return None,
-    })
 }
 
 fn body(call: &Call<'_>, context: &QueryContext, customer: &Customer) -> Map<String, Value> {

@@ -22,7 +22,7 @@ pub(super) fn import(
     let platform = Arc::new(environment::open(config, common.environment())?);
     let reports = server::Reports::default();
     let site = server::make_site(&platform, &config.server, config.site.clone(), &reports)?;
-    let manner = ImportPolicy { skip_bad: args.skip_bad, replace: false };
+    let manner = ImportPolicy { skip_bad: args.skip_bad, replace: false, same_ids: false };
     let importer = Importer::new(Arc::clone(&site), &args.source, manner)?;
     let mut bar = Bar::new();
     let mut watch = |news: News| match news.stage {

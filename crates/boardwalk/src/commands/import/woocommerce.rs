@@ -36,7 +36,7 @@ pub(super) fn import(
     let reports = server::Reports::default();
     let site = server::make_site(&platform, &config.server, config.site.clone(), &reports)?;
     let source = args.url.as_str().trim_end_matches('/').to_owned();
-    let manner = ImportPolicy { skip_bad: true, replace: args.since.is_some() };
+    let manner = ImportPolicy { skip_bad: true, replace: args.since.is_some(), same_ids: false };
     let importer = Importer::new(site, &source, manner)?;
     let shop = Shop {
         url: args.url,

@@ -51,6 +51,9 @@ pub(super) fn save(
 }
 
 fn fields(request: &mut RequestFields<'_, '_>, variation: &mut Product) -> Result<(), Stop> {
+    if request.call.visit.is_import {
+        write::created(request, &mut variation.row);
+    }
     if let Some(status) = request.text("status") {
         variation.row.status = status;
     }

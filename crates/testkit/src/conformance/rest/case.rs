@@ -6,7 +6,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail, ensure};
 use serde::Deserialize;
@@ -40,8 +39,8 @@ pub struct Case {
 #[derive(Clone, Debug)]
 pub enum Step {
     Exchange(Box<Exchange>),
-    /// The reference ran its background queue here.
-    Pause(Duration),
+    /// The reference ran its background queue here; the request after it waits for the server's.
+    QueueRan,
     /// What the recording shows besides answers (an exported file, a callback); tests of their own
     /// look at it.
     Aside,
@@ -147,7 +146,7 @@ impl Case {
     pub fn exchanges(&self) -> impl Iterator<Item = (usize, &Exchange)> {
         self.steps.iter().enumerate().filter_map(|(index, step)| match step {
             Step::Exchange(exchange) => Some((index + 1, &**exchange)),
-            Step::Pause(_) | Step::Aside => None,
+            Step::QueueRan | Step::Aside => None,
         })
     }
 
@@ -176,7 +175,7 @@ impl Step {
             }
             (None, None, Some(pause_s)) => {
                 ensure!((0.0..=PAUSE_MAX_S).contains(&pause_s), "a pause of {pause_s} s");
-                Ok(Self::Pause(Duration::from_secs_f64(pause_s)))
+                Ok(Self::QueueRan)
             }
             _ => bail!("a step must have either a request with its response or a pause"),
         }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, ensure};
 use serde_json::Value;
@@ -25,6 +26,9 @@ const ENCODED_SITE_TOKEN: &str = "{{site%}}";
 const JSON: &str = "application/json";
 /// `2026-01`.
 const MONTH_CHARS: usize = 7;
+/// How long the server's queue may take for what a recording shows as done.
+const QUEUE_PATIENCE: Duration = Duration::from_mins(1);
+const QUEUE_GLANCE: Duration = Duration::from_millis(200);
 
 /// By the name that the cases use: what Basic authentication sends, as `login:password`.
 pub type Identities = BTreeMap<String, String>;
@@ -81,11 +85,12 @@ impl Runner {
         let mut visitors: BTreeMap<String, Visitor> = BTreeMap::new();
         let mut never_made = Ids::default();
         let mut verdicts = Vec::new();
+        let mut queue_ran = false;
         for (index, step) in case.steps.iter().enumerate() {
             let exchange = match step {
                 Step::Exchange(exchange) => exchange,
-                Step::Pause(duration) => {
-                    thread::sleep(*duration);
+                Step::QueueRan => {
+                    queue_ran = true;
                     continue;
                 }
                 Step::Aside => continue,
@@ -104,6 +109,9 @@ impl Runner {
                 continue;
             }
             let visitor = visitors.entry(exchange.request.client.clone()).or_default();
+            if std::mem::take(&mut queue_ran) {
+                self.await_queue(exchange, &ids, visitor);
+            }
             let differences = self
                 .differences(case, exchange, &mut ids, visitor)
                 .unwrap_or_else(|error| vec![format!("no response: {error:#}")]);
@@ -138,6 +146,25 @@ impl Runner {
             slot.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner)
         };
         slots.into_iter().map(taken).collect()
+    }
+
+    /// Asks until the answer has what the recorded one has, as a client that follows a job does:
+    /// how long the server's queue takes depends on the machine.
+    fn await_queue(&self, exchange: &Exchange, ids: &Ids, visitor: &Visitor) {
+        let Exchange { request: plan, expect: Expected::Answer { body, .. } } = exchange else {
+            return;
+        };
+        let until = Instant::now() + QUEUE_PATIENCE;
+        while plan.method == "GET" && Instant::now() < until {
+            let answer = self
+                .request(plan, ids, visitor)
+                .and_then(|request| http::send(&self.site, &request))
+                .map(|answer| self.answer_body(&answer));
+            if answer.is_ok_and(|got| compare::shape(body, &got).is_empty()) {
+                return;
+            }
+            thread::sleep(QUEUE_GLANCE);
+        }
     }
 
     fn differences(

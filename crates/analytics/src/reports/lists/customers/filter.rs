@@ -8,6 +8,7 @@ use std::collections::BTreeSet;
 use contract::rest::Params;
 use frame::Call;
 use frame::dates::Moment;
+use shop_rows::customer_lookup::CustomerLookupRow;
 use types::Timestamp;
 
 use super::{Customer, name};
@@ -27,6 +28,8 @@ pub(super) struct Filter {
     is_grouped: bool,
     person: Vec<Test>,
     sums: Vec<Test>,
+    /// In which column to search, and the folded text.
+    search: Option<(String, String)>,
 }
 
 impl Filter {
@@ -60,7 +63,19 @@ impl Filter {
         add("total_spend", Box::new(spend));
         add("avg_order_value", Box::new(average));
         sums.extend(by_last_order(call));
-        Self { any, is_grouped: context.follows(Rule::PersonAndFigures), person, sums }
+        Self {
+            any,
+            is_grouped: context.follows(Rule::PersonAndFigures),
+            person,
+            sums,
+            search: search(params),
+        }
+    }
+
+    /// The column and the folded text, if a search is all that is asked for.
+    pub(super) fn search_alone(&self) -> Option<(&str, &str)> {
+        let is_alone = self.person.len() == 1 && self.sums.is_empty();
+        self.search.as_ref().filter(|_| is_alone).map(|(by, text)| (by.as_str(), text.as_str()))
     }
 
     /// Whether everybody passes.
@@ -92,21 +107,27 @@ fn listed(params: &Params, name: &str) -> Option<Vec<String>> {
     (!texts.is_empty()).then_some(texts)
 }
 
+/// In which column to search, and the folded text.
+fn search(params: &Params) -> Option<(String, String)> {
+    let text = params.text("search").filter(|text| !text.is_empty())?;
+    Some((params.text("searchby").unwrap_or("name").to_owned(), plain(text)))
+}
+
+/// The folded text of a customer that a search in a column looks through.
+pub(super) fn searched(by: &str, row: &CustomerLookupRow) -> String {
+    plain(&match by {
+        "username" => row.username.clone(),
+        "email" => row.email.clone(),
+        "all" => format!("{} {} {}", name(row), row.username, row.email),
+        _ => name(row),
+    })
+}
+
 /// Search, names and ids.
 fn by_text(params: &Params, any: bool, ids: &str) -> Vec<Test> {
     let mut tests: Vec<Test> = Vec::new();
-    if let Some(text) = params.text("search").filter(|text| !text.is_empty()) {
-        let (text, by) = (plain(text), params.text("searchby").unwrap_or("name").to_owned());
-        tests.push(Box::new(move |customer| {
-            let row = &customer.row;
-            let searched = match by.as_str() {
-                "username" => row.username.clone(),
-                "email" => row.email.clone(),
-                "all" => format!("{} {} {}", name(row), row.username, row.email),
-                _ => name(row),
-            };
-            plain(&searched).contains(&text)
-        }));
+    if let Some((by, text)) = search(params) {
+        tests.push(Box::new(move |customer| searched(&by, &customer.row).contains(&text)));
     }
     let mut included: Option<BTreeSet<i64>> = None;
     let mut excluded: Option<BTreeSet<i64>> = None;
