@@ -13,6 +13,10 @@ import {
 import type {
   Activity,
   ActivityPage,
+  Alert,
+  AlertPage,
+  AuditCheck,
+  AuditCheckStart,
   AuditShown,
   AuditShownPage,
   AuditVerified,
@@ -25,6 +29,10 @@ import type {
   Cleared,
   Clock,
   ClockAdvance,
+  Connection,
+  ConnectionCreate,
+  ConnectionPage,
+  ConnectionPatch,
   Credentials,
   Defaults,
   DefaultsPut,
@@ -80,9 +88,12 @@ import type {
   PairingCode,
   PairingCodeCreate,
   ParameterListReply,
+  Portfolio,
   ProfilePut,
   ProfileReveal,
   ProfileVerify,
+  Rates,
+  RatesPut,
   Recovered,
   Request,
   Requirements,
@@ -354,6 +365,57 @@ export interface DeliveryListQuery {
   limit?: number | null;
 }
 
+/** What to ask `connection_list` for. */
+export interface ConnectionListQuery {
+  /** Only those of this merchant. */
+  merchantId?: string | null;
+  /** Only those with this status. */
+  status?: 'unauthorized' | 'connecting' | 'checked' | 'copying' | 'live' | 'paused' | 'failing' | 'disconnected' | null;
+  /** Objects on the page. */
+  limit?: number | null;
+  /** What `nextCursor` of the page before said. */
+  cursor?: string | null;
+}
+
+/** What to ask `portfolio_get` for. */
+export interface PortfolioGetQuery {
+  /** The first day, such as `2026-11-01`. */
+  from: string;
+  /** The last day. */
+  to: string;
+  /**
+   * By what the sums are grouped, beside the currency. `country` is that of the store;
+   * `category` is the category code of the store, or of its merchant's stores if they share one.
+   */
+  groupBy?: 'currency' | 'day' | 'merchant' | 'store' | 'country' | 'category' | null;
+  /** Convert the sums into this currency. Absent: nothing is converted. */
+  currency?: string | null;
+  /**
+   * What comes first within each currency: the greatest `netSales`, `orders`, `refunds` or
+   * `growth` of net sales. Absent: `netSales`; days come in their order.
+   */
+  orderBy?: 'netSales' | 'orders' | 'refunds' | 'growth' | null;
+  /** Groups of each currency at most. */
+  limit?: number | null;
+  /**
+   * Compare net sales with those of the period of the same length before. Groups by day are not
+   * compared.
+   */
+  compare?: boolean | null;
+}
+
+/** What to ask `alert_list` for. */
+export interface AlertListQuery {
+  /** Only those of this connection. */
+  connectionId?: string | null;
+  /** Only those that last, or that have ended. */
+  status?: 'open' | 'ended' | null;
+  /** Objects on the page. */
+  limit?: number | null;
+  /** What `nextCursor` of the page before said. */
+  cursor?: string | null;
+}
+
 /** What to ask `audit_list` for. */
 export interface AuditListQuery {
   /** What `nextCursor` of the page before said. */
@@ -382,7 +444,7 @@ export interface AuditListQuery {
 
 /** What to ask `audit_verify` for. */
 export interface AuditVerifyQuery {
-  /** Number of the entry after which to start. */
+  /** Number of the entry after which to start; by default that of the last checkpoint. */
   after?: number | null;
 }
 
@@ -1360,6 +1422,107 @@ export class WebhooksOperations extends Group {
   }
 }
 
+/** The operations of `connections`. */
+export class ConnectionsOperations extends Group {
+  /**
+   * List the connections, the newest first.
+   *
+   * Needs the scope `stores.read`.
+   */
+  list(query: ConnectionListQuery = {}, options: RequestOptions = {}): Paged<Connection, ConnectionPage> {
+    return new Paged<Connection, ConnectionPage>(this.core, { method: 'GET', path: '/v1/connections', query: { ...query } }, options);
+  }
+
+  /**
+   * Connect a store.
+   *
+   * Send the store's URL with a consumer key (`read_write`, so that webhooks can be created; with
+   * `read`, changes are found by polling). Without a key, send the owner of the store to
+   * `authorizeUrl`, where they grant one. The store is then checked and copied in the background,
+   * the newest orders first, and kept up to date.
+   *
+   * Needs the scope `stores.write`.
+   */
+  create(body: ConnectionCreate, options: WriteOptions = {}): Promise<Connection> {
+    return this.core.send<Connection>({ method: 'POST', path: '/v1/connections', isKeyed: true, body }, options);
+  }
+
+  /**
+   * Show a connection.
+   *
+   * Needs the scope `stores.read`.
+   */
+  get(connectionId: string, options: RequestOptions = {}): Promise<Connection> {
+    return this.core.send<Connection>({ method: 'GET', path: '/v1/connections/{connectionId}', variables: { connectionId } }, options);
+  }
+
+  /**
+   * Change a connection: pause or resume it, give it another URL, key or owner, or replace the key for its reports.
+   *
+   * The store is asked again at once, also after a failure.
+   *
+   * Needs the scope `stores.write`.
+   */
+  patch(connectionId: string, body: ConnectionPatch = {}, options: WriteOptions = {}): Promise<Connection> {
+    return this.core.send<Connection>({ method: 'PATCH', path: '/v1/connections/{connectionId}', isKeyed: true, variables: { connectionId }, body }, options);
+  }
+
+  /**
+   * Disconnect a store: its webhooks are removed there, and its copy is deleted here.
+   *
+   * Needs the scope `stores.write`.
+   */
+  delete(connectionId: string, options: RequestOptions = {}): Promise<Connection> {
+    return this.core.send<Connection>({ method: 'DELETE', path: '/v1/connections/{connectionId}', variables: { connectionId } }, options);
+  }
+}
+
+/** The operations of `portfolio`. */
+export class PortfolioOperations extends Group {
+  /**
+   * Show what the connected stores sold.
+   *
+   * Sums are by currency. With `currency`, they are converted by the rates of
+   * `/v1/portfolio/rates`; currencies without a rate are left out, and listed in `leftOut`. Days are
+   * those of each store's own time.
+   *
+   * Needs the scope `reports.read`.
+   */
+  get(query: PortfolioGetQuery, options: RequestOptions = {}): Promise<Portfolio> {
+    return this.core.send<Portfolio>({ method: 'GET', path: '/v1/portfolio', query: { ...query } }, options);
+  }
+
+  /**
+   * Show the exchange rates of the portfolio.
+   *
+   * Needs the scope `reports.read`.
+   */
+  ratesGet(options: RequestOptions = {}): Promise<Rates> {
+    return this.core.send<Rates>({ method: 'GET', path: '/v1/portfolio/rates' }, options);
+  }
+
+  /**
+   * Set the exchange rates of the portfolio.
+   *
+   * Reports are converted by these rates and no others, and only if `currency` asks for it. An
+   * amount is converted by the rate that holds on its day.
+   *
+   * Needs the scope `isos.write`.
+   */
+  ratesPut(body: RatesPut, options: WriteOptions = {}): Promise<Rates> {
+    return this.core.send<Rates>({ method: 'PUT', path: '/v1/portfolio/rates', isKeyed: true, body }, options);
+  }
+
+  /**
+   * List alerts about connected stores, the newest first.
+   *
+   * Needs the scope `reports.read`.
+   */
+  alertList(query: AlertListQuery = {}, options: RequestOptions = {}): Paged<Alert, AlertPage> {
+    return new Paged<Alert, AlertPage>(this.core, { method: 'GET', path: '/v1/portfolio/alerts', query: { ...query } }, options);
+  }
+}
+
 /** The operations of `audit`. */
 export class AuditOperations extends Group {
   /**
@@ -1374,13 +1537,36 @@ export class AuditOperations extends Group {
   /**
    * Check that the audit log is whole.
    *
-   * Walks the chain of hashes and compares its end with the sealed one. A log of more than 100,000
-   * entries is checked in several calls: go on with `after` from `next`.
+   * Walks the chain of hashes and compares its end with the sealed one. Without `after` it starts at
+   * the last checkpoint, up to which the log was verified before, and also reports what the last
+   * full check found; `after=0` starts at the first entry, and `POST /v1/audit/check` does that in
+   * the background. One call checks up to 100,000 entries: go on with `after` from `next`.
    *
    * Needs the scope `audit.read`.
    */
   verify(query: AuditVerifyQuery = {}, options: RequestOptions = {}): Promise<AuditVerified> {
     return this.core.send<AuditVerified>({ method: 'GET', path: '/v1/audit/verify', query: { ...query } }, options);
+  }
+
+  /**
+   * Show the newest full check of the audit log.
+   *
+   * Needs the scope `audit.read`.
+   */
+  checkGet(options: RequestOptions = {}): Promise<AuditCheck> {
+    return this.core.send<AuditCheck>({ method: 'GET', path: '/v1/audit/check' }, options);
+  }
+
+  /**
+   * Start a full check of the audit log.
+   *
+   * It runs in the background and looks at every entry from the first one on; `GET /v1/audit/check`
+   * shows its progress and what it found. A check that is under way is not started again.
+   *
+   * Needs the scope `audit.read`.
+   */
+  checkStart(body: AuditCheckStart = {}, options: WriteOptions = {}): Promise<AuditCheck> {
+    return this.core.send<AuditCheck>({ method: 'POST', path: '/v1/audit/check', isKeyed: true, body }, options);
   }
 }
 
@@ -1533,6 +1719,8 @@ export class Operations extends Group {
   readonly invitations = new InvitationsOperations(this.core);
   readonly keys = new KeysOperations(this.core);
   readonly webhooks = new WebhooksOperations(this.core);
+  readonly connections = new ConnectionsOperations(this.core);
+  readonly portfolio = new PortfolioOperations(this.core);
   readonly audit = new AuditOperations(this.core);
   readonly requests = new RequestsOperations(this.core);
   readonly sandbox = new SandboxOperations(this.core);

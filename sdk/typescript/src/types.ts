@@ -1151,6 +1151,209 @@ export interface DeliveryWithAttempts {
   history: Attempt[];
 }
 
+/** A connection to a store. */
+export interface Connection {
+  /** Id of the connection. */
+  connectionId: string;
+  /** The merchant whose store it is. */
+  merchantId: string | null;
+  /** Trading name of the merchant. */
+  merchantName: string | null;
+  /** The store that it belongs to. */
+  storeId: string | null;
+  /** URL of the connected store. */
+  url: string;
+  /** What the store calls itself. */
+  name: string | null;
+  /** Code of the country that the store names. */
+  country: string | null;
+  /**
+   * `unauthorized` until the owner of the store has granted a key, then `connecting`, `copying`
+   * and `live`; `checked` if it waits for `active` before it is copied; `paused`, `failing` or
+   * `disconnected`.
+   */
+  status: string;
+  /** Grows by one with every change by its owner. */
+  version: number;
+  /** Path of the REST interface that answers for the store here. */
+  restPath: string;
+  /** The key for that interface. Shown only now; else null. */
+  reportsKey: ReportsKey | null;
+  /** Where the owner of the store grants a key, if none was sent. Shown only now; else null. */
+  authorizeUrl: string | null;
+  /** What was found when the store was first asked; empty until then. */
+  checks: StoreCheck[];
+  /** Records of the copy, by kind; `ordersTotal` is how many orders the store has. */
+  counts: Record<string, number>;
+  /** Records that could not be copied, up to 100 of them. */
+  skipped: SkippedRecord[];
+  /** What went wrong last, by its code; null if nothing did. */
+  errorCode: string | null;
+  /** What went wrong last, and what to do about it. */
+  errorMessage: string | null;
+  /** Attempts that failed one after the other. */
+  failures: number;
+  /** Records that the last comparison with the store found to differ. They were fixed. */
+  drift: number;
+  /** When the store last sent a webhook. */
+  lastEvent: string | null;
+  /** When the copy was last known to be complete. */
+  lastSuccess: string | null;
+  /** Seconds since then. */
+  lagSeconds: number | null;
+  /** When the copy was last compared with the store. */
+  reconciled: string | null;
+  /** When it was created. */
+  created: string;
+  /** When it was changed last by its owner. */
+  updated: string;
+}
+
+/** The key by which programs read the copy. */
+export interface ReportsKey {
+  /** Consumer key, with read permission. */
+  consumerKey: string;
+  /** Consumer secret. */
+  consumerSecret: string;
+}
+
+/** A record that is not in the copy. */
+export interface SkippedRecord {
+  /** Kind of the record. */
+  kind: string;
+  /** Its id at the store. */
+  id: number;
+  /** Why it could not be copied. */
+  reason: string;
+}
+
+/** What was found when the store was first asked. */
+export interface StoreCheck {
+  /** What was checked: `tls`, `version`, `clock`, `read`, `webhooks` or `size`. */
+  check: string;
+  /** `passed`, or `warning` if the store is copied nevertheless. */
+  result: string;
+  /** What was found, and what to do about it. */
+  message: string;
+}
+
+/** A page of a list. */
+export interface ConnectionPage {
+  /** The objects. */
+  data: Connection[];
+  /** Whether there are more behind them. */
+  hasMore: boolean;
+  /** Send it as `cursor` to get those. */
+  nextCursor: string | null;
+}
+
+/** What the connected stores sold. */
+export interface Portfolio {
+  /** The sums of groups, the currency with the most orders first. */
+  data: PortfolioSum[];
+  /** The sums of everything, by currency. */
+  totals: PortfolioSum[];
+  /** Rates that were used. */
+  rates: Rate[];
+  /** Currencies that have no rate, at least for a part of the period, and are not in the sums. */
+  leftOut: PortfolioLeftOut[];
+  /** Whether there are more groups than are shown. */
+  hasMore: boolean;
+}
+
+/** What could not be converted. */
+export interface PortfolioLeftOut {
+  /** Currency without a rate. */
+  currency: string;
+  /** Stores that are left out, at least for a part of the period. */
+  stores: number;
+  /** Their orders that are left out. */
+  orders: number;
+}
+
+/** Sums of a group in one currency. */
+export interface PortfolioSum {
+  /**
+   * The merchant, store (by its connection), day, country or category code; null if the group is
+   * the currency alone, or if nothing is known of the stores.
+   */
+  group: string | null;
+  /** Name of the merchant, store or category. */
+  name: string | null;
+  /** Currency of the amounts. */
+  currency: string;
+  /** Stores that sold something. */
+  stores: number;
+  /** Orders. */
+  orders: number;
+  /** Items sold. */
+  items: number;
+  /** Gross sales. */
+  grossSales: string;
+  /** Net sales. */
+  netSales: string;
+  /** Refunds. */
+  refunds: string;
+  /** Net sales of the period before; null unless `compare` asks for it. */
+  previousNetSales: string | null;
+  /** Growth of net sales in percent, such as `12.5`; null if there is nothing to compare with. */
+  growth: string | null;
+}
+
+/** An exchange rate. */
+export interface Rate {
+  /** Currency that is converted. */
+  currency: string;
+  /** Currency that it is converted into. */
+  into: string;
+  /** First day on which the rate holds. It holds until another one does. */
+  from: string;
+  /** What one unit of `currency` is in units of `into`. */
+  rate: string;
+}
+
+/** The exchange rates of the portfolio. */
+export interface Rates {
+  /** Grows by one with every change; 0 if no rates were ever set. */
+  version: number;
+  /** The rates, by currency and day. */
+  rates: Rate[];
+}
+
+/** An alert about a connected store. */
+export interface Alert {
+  /** Id of the alert. */
+  alertId: string;
+  /** The connection of the store. */
+  connectionId: string;
+  /** What the store calls itself, or its URL. */
+  store: string;
+  /** The merchant whose store it is. */
+  merchantId: string | null;
+  /** Trading name of the merchant. */
+  merchantName: string | null;
+  /** `no_orders` if the store stopped selling, `refund_rate` if much more is refunded than usual. */
+  kind: string;
+  /** What is unusual. */
+  message: string;
+  /** The numbers behind it. */
+  details: Record<string, unknown>;
+  /** When it was raised. */
+  raised: string;
+  /** When it ended; null while it lasts. */
+  ended: string | null;
+}
+
+/** A page of a list. */
+export interface AlertPage {
+  /** The objects. */
+  data: Alert[];
+  /** Whether there are more behind them. */
+  hasMore: boolean;
+  /** Send it as `cursor` to get those. */
+  nextCursor: string | null;
+}
+
 /** An entry of the audit log, with names and words. */
 export interface AuditShown {
   /** Number of the entry; an ISO's numbers have no gaps. */
@@ -1208,6 +1411,8 @@ export interface AuditShownPage {
 export interface AuditVerified {
   /** Whether nothing is wrong with the entries that were looked at. */
   valid: boolean;
+  /** Number of the entry after which the check started. */
+  after: number;
   /** How many entries were looked at. */
   checked: number;
   /** Where to go on; null when the end was reached. */
@@ -1230,6 +1435,24 @@ export interface ChainBreak {
   sequence: number;
   /** What is wrong with it. */
   message: string;
+}
+
+/** A full check of the audit log. */
+export interface AuditCheck {
+  /** `none` if there was never one, else `queued`, `running`, `done`, `failed` or `cancelled`. */
+  status: string;
+  /** How many entries were looked at. */
+  checked: number;
+  /** How many entries there are to look at; null while that is not known. */
+  total: number | null;
+  /** Whether nothing is wrong with the log; null before the check is done. */
+  valid: boolean | null;
+  /** The first errors. */
+  faults: ChainBreak[];
+  /** When it was requested. */
+  created: string | null;
+  /** When it ended. */
+  finished: string | null;
 }
 
 /** A request with its answer. */
@@ -2017,7 +2240,7 @@ export interface WebhookCreate {
   /** What it is for. */
   description?: string | null;
   /** Kinds of events to send, such as `merchant.created` or `tpn.*`. Absent: all. */
-  events?: ('*' | 'merchant.*' | 'merchant.created' | 'merchant.updated' | 'merchant.activated' | 'merchant.action_required' | 'merchant.rejected' | 'merchant.suspended' | 'merchant.resumed' | 'merchant.closed' | 'store.*' | 'store.created' | 'store.updated' | 'store.activated' | 'store.deactivated' | 'store.closed' | 'tpn.*' | 'tpn.created' | 'tpn.updated' | 'tpn.activated' | 'tpn.deactivated' | 'tpn.attention' | 'tpn.reassigned' | 'tpn.retired' | 'tpn.credentials_revealed' | 'device.*' | 'device.pairing_code_made' | 'device.bound' | 'device.unbound' | 'sale.*' | 'sale.requested' | 'sale.shown' | 'sale.approved' | 'sale.declined' | 'sale.cancelled' | 'sale.expired' | 'onboarding_link.*' | 'onboarding_link.created' | 'onboarding_link.resent' | 'onboarding_link.submitted' | 'onboarding_link.completed' | 'onboarding_link.withdrawn' | 'onboarding_link.expired' | 'template.*' | 'template.created' | 'template.updated' | 'template.retired' | 'rollout.*' | 'rollout.started' | 'rollout.stopped' | 'defaults.*' | 'defaults.updated' | 'iso.*' | 'iso.registered' | 'iso.updated' | 'iso.activated' | 'iso.rejected' | 'iso.suspended' | 'iso.resumed' | 'bulk.*' | 'bulk.done' | 'bulk.failed' | 'bulk.cancelled' | 'audit.*' | 'audit.head' | 'endpoint.*' | 'endpoint.disabled' | 'key.*' | 'key.expiring' | 'sandbox.*' | 'sandbox.reset')[] | null;
+  events?: ('*' | 'merchant.*' | 'merchant.created' | 'merchant.updated' | 'merchant.activated' | 'merchant.action_required' | 'merchant.rejected' | 'merchant.suspended' | 'merchant.resumed' | 'merchant.closed' | 'store.*' | 'store.created' | 'store.updated' | 'store.activated' | 'store.deactivated' | 'store.closed' | 'tpn.*' | 'tpn.created' | 'tpn.updated' | 'tpn.activated' | 'tpn.deactivated' | 'tpn.attention' | 'tpn.reassigned' | 'tpn.retired' | 'tpn.credentials_revealed' | 'device.*' | 'device.pairing_code_made' | 'device.bound' | 'device.unbound' | 'sale.*' | 'sale.requested' | 'sale.shown' | 'sale.approved' | 'sale.declined' | 'sale.cancelled' | 'sale.expired' | 'onboarding_link.*' | 'onboarding_link.created' | 'onboarding_link.resent' | 'onboarding_link.submitted' | 'onboarding_link.completed' | 'onboarding_link.withdrawn' | 'onboarding_link.expired' | 'template.*' | 'template.created' | 'template.updated' | 'template.retired' | 'rollout.*' | 'rollout.started' | 'rollout.stopped' | 'defaults.*' | 'defaults.updated' | 'iso.*' | 'iso.registered' | 'iso.updated' | 'iso.activated' | 'iso.rejected' | 'iso.suspended' | 'iso.resumed' | 'connection.*' | 'connection.alert_raised' | 'connection.alert_ended' | 'bulk.*' | 'bulk.done' | 'bulk.failed' | 'bulk.cancelled' | 'audit.*' | 'audit.head' | 'endpoint.*' | 'endpoint.disabled' | 'key.*' | 'key.expiring' | 'sandbox.*' | 'sandbox.reset')[] | null;
   /** Header fields that go along with every request. Their values are not shown again. */
   headers?: HeaderWithNameAndValue[] | null;
 }
@@ -2029,7 +2252,7 @@ export interface WebhookUpdate {
   /** What it is for. */
   description?: string | null;
   /** Kinds of events to send. */
-  events?: ('*' | 'merchant.*' | 'merchant.created' | 'merchant.updated' | 'merchant.activated' | 'merchant.action_required' | 'merchant.rejected' | 'merchant.suspended' | 'merchant.resumed' | 'merchant.closed' | 'store.*' | 'store.created' | 'store.updated' | 'store.activated' | 'store.deactivated' | 'store.closed' | 'tpn.*' | 'tpn.created' | 'tpn.updated' | 'tpn.activated' | 'tpn.deactivated' | 'tpn.attention' | 'tpn.reassigned' | 'tpn.retired' | 'tpn.credentials_revealed' | 'device.*' | 'device.pairing_code_made' | 'device.bound' | 'device.unbound' | 'sale.*' | 'sale.requested' | 'sale.shown' | 'sale.approved' | 'sale.declined' | 'sale.cancelled' | 'sale.expired' | 'onboarding_link.*' | 'onboarding_link.created' | 'onboarding_link.resent' | 'onboarding_link.submitted' | 'onboarding_link.completed' | 'onboarding_link.withdrawn' | 'onboarding_link.expired' | 'template.*' | 'template.created' | 'template.updated' | 'template.retired' | 'rollout.*' | 'rollout.started' | 'rollout.stopped' | 'defaults.*' | 'defaults.updated' | 'iso.*' | 'iso.registered' | 'iso.updated' | 'iso.activated' | 'iso.rejected' | 'iso.suspended' | 'iso.resumed' | 'bulk.*' | 'bulk.done' | 'bulk.failed' | 'bulk.cancelled' | 'audit.*' | 'audit.head' | 'endpoint.*' | 'endpoint.disabled' | 'key.*' | 'key.expiring' | 'sandbox.*' | 'sandbox.reset')[] | null;
+  events?: ('*' | 'merchant.*' | 'merchant.created' | 'merchant.updated' | 'merchant.activated' | 'merchant.action_required' | 'merchant.rejected' | 'merchant.suspended' | 'merchant.resumed' | 'merchant.closed' | 'store.*' | 'store.created' | 'store.updated' | 'store.activated' | 'store.deactivated' | 'store.closed' | 'tpn.*' | 'tpn.created' | 'tpn.updated' | 'tpn.activated' | 'tpn.deactivated' | 'tpn.attention' | 'tpn.reassigned' | 'tpn.retired' | 'tpn.credentials_revealed' | 'device.*' | 'device.pairing_code_made' | 'device.bound' | 'device.unbound' | 'sale.*' | 'sale.requested' | 'sale.shown' | 'sale.approved' | 'sale.declined' | 'sale.cancelled' | 'sale.expired' | 'onboarding_link.*' | 'onboarding_link.created' | 'onboarding_link.resent' | 'onboarding_link.submitted' | 'onboarding_link.completed' | 'onboarding_link.withdrawn' | 'onboarding_link.expired' | 'template.*' | 'template.created' | 'template.updated' | 'template.retired' | 'rollout.*' | 'rollout.started' | 'rollout.stopped' | 'defaults.*' | 'defaults.updated' | 'iso.*' | 'iso.registered' | 'iso.updated' | 'iso.activated' | 'iso.rejected' | 'iso.suspended' | 'iso.resumed' | 'connection.*' | 'connection.alert_raised' | 'connection.alert_ended' | 'bulk.*' | 'bulk.done' | 'bulk.failed' | 'bulk.cancelled' | 'audit.*' | 'audit.head' | 'endpoint.*' | 'endpoint.disabled' | 'key.*' | 'key.expiring' | 'sandbox.*' | 'sandbox.reset')[] | null;
   /** Header fields that go along with every request, all of them. */
   headers?: HeaderWithNameAndValue[] | null;
   /** Whether events are sent. */
@@ -2075,6 +2298,79 @@ export interface WebhookRecover {
 
 /** Send a delivery again, whatever became of it. */
 export interface DeliveryResend {
+}
+
+/**
+ * Connect a store.
+ *
+ * Send the store's URL with a consumer key (`read_write`, so that webhooks can be created; with
+ * `read`, changes are found by polling). Without a key, send the owner of the store to
+ * `authorizeUrl`, where they grant one. The store is then checked and copied in the background,
+ * the newest orders first, and kept up to date.
+ */
+export interface ConnectionCreate {
+  /** URL of the store, such as `https://shop.example`. */
+  url: string;
+  /** Consumer key of the store. */
+  consumerKey?: string | null;
+  /** Its secret. */
+  consumerSecret?: string | null;
+  /** The merchant whose store it is. */
+  merchantId?: string | null;
+  /** The store that it belongs to. */
+  storeId?: string | null;
+  /** Check the store and wait: the copy starts when `status` is set to `active`. */
+  review?: boolean | null;
+}
+
+/**
+ * Change a connection: pause or resume it, give it another URL, key or owner, or replace the key
+ * for its reports.
+ *
+ * The store is asked again at once, also after a failure.
+ */
+export interface ConnectionPatch {
+  /**
+   * `paused` stops asking the store; `active` resumes, or starts the copy of a store that was
+   * checked.
+   */
+  status?: 'active' | 'paused' | null;
+  /** New URL of the same store. */
+  url?: string | null;
+  /** New consumer key of the store. */
+  consumerKey?: string | null;
+  /** Its secret. */
+  consumerSecret?: string | null;
+  /** The merchant whose store it is. */
+  merchantId?: string | null;
+  /** The store that it belongs to. */
+  storeId?: string | null;
+  /** Replaces `reportsKey`: the answer shows the new one, and the old one stops working at once. */
+  replaceReportsKey?: boolean | null;
+  /** The version that the change is based on. Absent: whichever there is. */
+  expectedVersion?: number | null;
+}
+
+/**
+ * Set the exchange rates of the portfolio.
+ *
+ * Reports are converted by these rates and no others, and only if `currency` asks for it. An
+ * amount is converted by the rate that holds on its day.
+ */
+export interface RatesPut {
+  /** All rates, in the place of those that were set before. */
+  rates: RatesPutRate[];
+  /** The version that the change is based on; instead of `If-Match`. */
+  expectedVersion?: number | null;
+}
+
+/**
+ * Start a full check of the audit log.
+ *
+ * It runs in the background and looks at every entry from the first one on; `GET /v1/audit/check`
+ * shows its progress and what it found. A check that is under way is not started again.
+ */
+export interface AuditCheckStart {
 }
 
 /**
@@ -2486,6 +2782,18 @@ export interface TpnProcessorPnwxProfile {
   AccessTokenPassword: string;
   /** Bank identification number. */
   tpnBin?: string | number | null;
+}
+
+/** A rate to set. */
+export interface RatesPutRate {
+  /** Currency that is converted, such as `EUR`. */
+  currency: string;
+  /** Currency that it is converted into, such as `USD`. */
+  into: string;
+  /** First day on which the rate holds. It holds until another one does. */
+  from: string;
+  /** What one unit of `currency` is in units of `into`, such as `1.0825`. */
+  rate: string;
 }
 
 /** The ids; empty when the request was only to be validated. */

@@ -2339,6 +2339,260 @@ class WebhooksOperations(Group):
         return reply
 
 
+class ConnectionsOperations(Group):
+    """The operations of `connections`."""
+
+    def list(
+        self,
+        *,
+        merchant_id: str | None = None,
+        status: Literal[
+            "unauthorized",
+            "connecting",
+            "checked",
+            "copying",
+            "live",
+            "paused",
+            "failing",
+            "disconnected",
+        ] | None = None,
+        limit: int | None = None,
+        cursor: str | None = None,
+    ) -> Paged[types.Connection, types.ConnectionPage]:
+        """List the connections, the newest first.
+
+        merchant_id: Only those of this merchant.
+        status: Only those with this status.
+        limit: Objects on the page.
+        cursor: What `nextCursor` of the page before said.
+
+        Needs the scope `stores.read`.
+        """
+        return Paged(
+            self._core,
+            "GET",
+            "/v1/connections",
+            query={
+                "merchantId": merchant_id,
+                "status": status,
+                "limit": limit,
+                "cursor": cursor,
+            },
+        )
+
+    def create(
+        self,
+        body: types.ConnectionCreate,
+        *,
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        validate_only: bool = False,
+        sandbox_scenario: str | None = None,
+    ) -> types.Connection:
+        """Connect a store.
+
+        Send the store's URL with a consumer key (`read_write`, so that webhooks can be created; with
+        `read`, changes are found by polling). Without a key, send the owner of the store to
+        `authorizeUrl`, where they grant one. The store is then checked and copied in the background,
+        the newest orders first, and kept up to date.
+
+        Needs the scope `stores.write`.
+        """
+        reply: types.Connection = self._core.send(
+            "POST",
+            "/v1/connections",
+            body=body,
+            idempotency_key=idempotency_key,
+            if_match=if_match,
+            validate_only=validate_only,
+            sandbox_scenario=sandbox_scenario,
+            is_keyed=True,
+        )
+        return reply
+
+    def get(
+        self,
+        connection_id: str,
+    ) -> types.Connection:
+        """Show a connection.
+
+        Needs the scope `stores.read`.
+        """
+        reply: types.Connection = self._core.send(
+            "GET",
+            "/v1/connections/{connectionId}",
+            variables={"connectionId": connection_id},
+        )
+        return reply
+
+    def patch(
+        self,
+        connection_id: str,
+        body: types.ConnectionPatch | None = None,
+        *,
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        validate_only: bool = False,
+        sandbox_scenario: str | None = None,
+    ) -> types.Connection:
+        """Change a connection: pause or resume it, give it another URL, key or owner, or replace the key for its reports.
+
+        The store is asked again at once, also after a failure.
+
+        Needs the scope `stores.write`.
+        """
+        reply: types.Connection = self._core.send(
+            "PATCH",
+            "/v1/connections/{connectionId}",
+            variables={"connectionId": connection_id},
+            body=body or {},
+            idempotency_key=idempotency_key,
+            if_match=if_match,
+            validate_only=validate_only,
+            sandbox_scenario=sandbox_scenario,
+            is_keyed=True,
+        )
+        return reply
+
+    def delete(
+        self,
+        connection_id: str,
+    ) -> types.Connection:
+        """Disconnect a store: its webhooks are removed there, and its copy is deleted here.
+
+        Needs the scope `stores.write`.
+        """
+        reply: types.Connection = self._core.send(
+            "DELETE",
+            "/v1/connections/{connectionId}",
+            variables={"connectionId": connection_id},
+        )
+        return reply
+
+
+class PortfolioOperations(Group):
+    """The operations of `portfolio`."""
+
+    def get(
+        self,
+        *,
+        from_: str,
+        to: str,
+        group_by: Literal[
+            "currency",
+            "day",
+            "merchant",
+            "store",
+            "country",
+            "category",
+        ] | None = None,
+        currency: str | None = None,
+        order_by: Literal["netSales", "orders", "refunds", "growth"] | None = None,
+        limit: int | None = None,
+        compare: bool | None = None,
+    ) -> types.Portfolio:
+        """Show what the connected stores sold.
+
+        Sums are by currency. With `currency`, they are converted by the rates of
+        `/v1/portfolio/rates`; currencies without a rate are left out, and listed in `leftOut`. Days are
+        those of each store's own time.
+
+        from_: The first day, such as `2026-11-01`.
+        to: The last day.
+        group_by: By what the sums are grouped, beside the currency. `country` is that of the store; `category` is the category code of the store, or of its merchant's stores if they share one.
+        currency: Convert the sums into this currency. Absent: nothing is converted.
+        order_by: What comes first within each currency: the greatest `netSales`, `orders`, `refunds` or `growth` of net sales. Absent: `netSales`; days come in their order.
+        limit: Groups of each currency at most.
+        compare: Compare net sales with those of the period of the same length before. Groups by day are not compared.
+
+        Needs the scope `reports.read`.
+        """
+        reply: types.Portfolio = self._core.send(
+            "GET",
+            "/v1/portfolio",
+            query={
+                "from": from_,
+                "to": to,
+                "groupBy": group_by,
+                "currency": currency,
+                "orderBy": order_by,
+                "limit": limit,
+                "compare": compare,
+            },
+        )
+        return reply
+
+    def rates_get(
+        self,
+    ) -> types.Rates:
+        """Show the exchange rates of the portfolio.
+
+        Needs the scope `reports.read`.
+        """
+        reply: types.Rates = self._core.send(
+            "GET",
+            "/v1/portfolio/rates",
+        )
+        return reply
+
+    def rates_put(
+        self,
+        body: types.RatesPut,
+        *,
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        validate_only: bool = False,
+        sandbox_scenario: str | None = None,
+    ) -> types.Rates:
+        """Set the exchange rates of the portfolio.
+
+        Reports are converted by these rates and no others, and only if `currency` asks for it. An
+        amount is converted by the rate that holds on its day.
+
+        Needs the scope `isos.write`.
+        """
+        reply: types.Rates = self._core.send(
+            "PUT",
+            "/v1/portfolio/rates",
+            body=body,
+            idempotency_key=idempotency_key,
+            if_match=if_match,
+            validate_only=validate_only,
+            sandbox_scenario=sandbox_scenario,
+            is_keyed=True,
+        )
+        return reply
+
+    def alert_list(
+        self,
+        *,
+        connection_id: str | None = None,
+        status: Literal["open", "ended"] | None = None,
+        limit: int | None = None,
+        cursor: str | None = None,
+    ) -> Paged[types.Alert, types.AlertPage]:
+        """List alerts about connected stores, the newest first.
+
+        connection_id: Only those of this connection.
+        status: Only those that last, or that have ended.
+        limit: Objects on the page.
+        cursor: What `nextCursor` of the page before said.
+
+        Needs the scope `reports.read`.
+        """
+        return Paged(
+            self._core,
+            "GET",
+            "/v1/portfolio/alerts",
+            query={
+                "connectionId": connection_id,
+                "status": status,
+                "limit": limit,
+                "cursor": cursor,
+            },
+        )
+
+
 class AuditOperations(Group):
     """The operations of `audit`."""
 
@@ -2399,10 +2653,12 @@ class AuditOperations(Group):
     ) -> types.AuditVerified:
         """Check that the audit log is whole.
 
-        Walks the chain of hashes and compares its end with the sealed one. A log of more than 100,000
-        entries is checked in several calls: go on with `after` from `next`.
+        Walks the chain of hashes and compares its end with the sealed one. Without `after` it starts at
+        the last checkpoint, up to which the log was verified before, and also reports what the last
+        full check found; `after=0` starts at the first entry, and `POST /v1/audit/check` does that in
+        the background. One call checks up to 100,000 entries: go on with `after` from `next`.
 
-        after: Number of the entry after which to start.
+        after: Number of the entry after which to start; by default that of the last checkpoint.
 
         Needs the scope `audit.read`.
         """
@@ -2412,6 +2668,47 @@ class AuditOperations(Group):
             query={
                 "after": after,
             },
+        )
+        return reply
+
+    def check_get(
+        self,
+    ) -> types.AuditCheck:
+        """Show the newest full check of the audit log.
+
+        Needs the scope `audit.read`.
+        """
+        reply: types.AuditCheck = self._core.send(
+            "GET",
+            "/v1/audit/check",
+        )
+        return reply
+
+    def check_start(
+        self,
+        body: types.AuditCheckStart | None = None,
+        *,
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        validate_only: bool = False,
+        sandbox_scenario: str | None = None,
+    ) -> types.AuditCheck:
+        """Start a full check of the audit log.
+
+        It runs in the background and looks at every entry from the first one on; `GET /v1/audit/check`
+        shows its progress and what it found. A check that is under way is not started again.
+
+        Needs the scope `audit.read`.
+        """
+        reply: types.AuditCheck = self._core.send(
+            "POST",
+            "/v1/audit/check",
+            body=body or {},
+            idempotency_key=idempotency_key,
+            if_match=if_match,
+            validate_only=validate_only,
+            sandbox_scenario=sandbox_scenario,
+            is_keyed=True,
         )
         return reply
 
@@ -2694,6 +2991,8 @@ class Operations(Group):
         self.invitations = InvitationsOperations(core)
         self.keys = KeysOperations(core)
         self.webhooks = WebhooksOperations(core)
+        self.connections = ConnectionsOperations(core)
+        self.portfolio = PortfolioOperations(core)
         self.audit = AuditOperations(core)
         self.requests = RequestsOperations(core)
         self.sandbox = SandboxOperations(core)

@@ -1228,6 +1228,219 @@ class DeliveryWithAttempts(TypedDict):
     """The attempts, the first one first."""
 
 
+class Connection(TypedDict):
+    """A connection to a store."""
+
+    connectionId: str
+    """Id of the connection."""
+    merchantId: str | None
+    """The merchant whose store it is."""
+    merchantName: str | None
+    """Trading name of the merchant."""
+    storeId: str | None
+    """The store that it belongs to."""
+    url: str
+    """URL of the connected store."""
+    name: str | None
+    """What the store calls itself."""
+    country: str | None
+    """Code of the country that the store names."""
+    status: str
+    """`unauthorized` until the owner of the store has granted a key, then `connecting`, `copying`
+    and `live`; `checked` if it waits for `active` before it is copied; `paused`, `failing` or
+    `disconnected`.
+    """
+    version: int
+    """Grows by one with every change by its owner."""
+    restPath: str
+    """Path of the REST interface that answers for the store here."""
+    reportsKey: ReportsKey | None
+    """The key for that interface. Shown only now; else null."""
+    authorizeUrl: str | None
+    """Where the owner of the store grants a key, if none was sent. Shown only now; else null."""
+    checks: list[StoreCheck]
+    """What was found when the store was first asked; empty until then."""
+    counts: dict[str, int]
+    """Records of the copy, by kind; `ordersTotal` is how many orders the store has."""
+    skipped: list[SkippedRecord]
+    """Records that could not be copied, up to 100 of them."""
+    errorCode: str | None
+    """What went wrong last, by its code; null if nothing did."""
+    errorMessage: str | None
+    """What went wrong last, and what to do about it."""
+    failures: int
+    """Attempts that failed one after the other."""
+    drift: int
+    """Records that the last comparison with the store found to differ. They were fixed."""
+    lastEvent: str | None
+    """When the store last sent a webhook."""
+    lastSuccess: str | None
+    """When the copy was last known to be complete."""
+    lagSeconds: int | None
+    """Seconds since then."""
+    reconciled: str | None
+    """When the copy was last compared with the store."""
+    created: str
+    """When it was created."""
+    updated: str
+    """When it was changed last by its owner."""
+
+
+class ReportsKey(TypedDict):
+    """The key by which programs read the copy."""
+
+    consumerKey: str
+    """Consumer key, with read permission."""
+    consumerSecret: str
+    """Consumer secret."""
+
+
+class SkippedRecord(TypedDict):
+    """A record that is not in the copy."""
+
+    kind: str
+    """Kind of the record."""
+    id: int
+    """Its id at the store."""
+    reason: str
+    """Why it could not be copied."""
+
+
+class StoreCheck(TypedDict):
+    """What was found when the store was first asked."""
+
+    check: str
+    """What was checked: `tls`, `version`, `clock`, `read`, `webhooks` or `size`."""
+    result: str
+    """`passed`, or `warning` if the store is copied nevertheless."""
+    message: str
+    """What was found, and what to do about it."""
+
+
+class ConnectionPage(TypedDict):
+    """A page of a list."""
+
+    data: list[Connection]
+    """The objects."""
+    hasMore: bool
+    """Whether there are more behind them."""
+    nextCursor: str | None
+    """Send it as `cursor` to get those."""
+
+
+class Portfolio(TypedDict):
+    """What the connected stores sold."""
+
+    data: list[PortfolioSum]
+    """The sums of groups, the currency with the most orders first."""
+    totals: list[PortfolioSum]
+    """The sums of everything, by currency."""
+    rates: list[Rate]
+    """Rates that were used."""
+    leftOut: list[PortfolioLeftOut]
+    """Currencies that have no rate, at least for a part of the period, and are not in the sums."""
+    hasMore: bool
+    """Whether there are more groups than are shown."""
+
+
+class PortfolioLeftOut(TypedDict):
+    """What could not be converted."""
+
+    currency: str
+    """Currency without a rate."""
+    stores: int
+    """Stores that are left out, at least for a part of the period."""
+    orders: int
+    """Their orders that are left out."""
+
+
+class PortfolioSum(TypedDict):
+    """Sums of a group in one currency."""
+
+    group: str | None
+    """The merchant, store (by its connection), day, country or category code; null if the group is
+    the currency alone, or if nothing is known of the stores.
+    """
+    name: str | None
+    """Name of the merchant, store or category."""
+    currency: str
+    """Currency of the amounts."""
+    stores: int
+    """Stores that sold something."""
+    orders: int
+    """Orders."""
+    items: int
+    """Items sold."""
+    grossSales: str
+    """Gross sales."""
+    netSales: str
+    """Net sales."""
+    refunds: str
+    """Refunds."""
+    previousNetSales: str | None
+    """Net sales of the period before; null unless `compare` asks for it."""
+    growth: str | None
+    """Growth of net sales in percent, such as `12.5`; null if there is nothing to compare with."""
+
+
+Rate = TypedDict("Rate", {
+    # Currency that is converted.
+    "currency": str,
+    # Currency that it is converted into.
+    "into": str,
+    # First day on which the rate holds. It holds until another one does.
+    "from": str,
+    # What one unit of `currency` is in units of `into`.
+    "rate": str,
+})
+"""An exchange rate."""
+
+
+class Rates(TypedDict):
+    """The exchange rates of the portfolio."""
+
+    version: int
+    """Grows by one with every change; 0 if no rates were ever set."""
+    rates: list[Rate]
+    """The rates, by currency and day."""
+
+
+class Alert(TypedDict):
+    """An alert about a connected store."""
+
+    alertId: str
+    """Id of the alert."""
+    connectionId: str
+    """The connection of the store."""
+    store: str
+    """What the store calls itself, or its URL."""
+    merchantId: str | None
+    """The merchant whose store it is."""
+    merchantName: str | None
+    """Trading name of the merchant."""
+    kind: str
+    """`no_orders` if the store stopped selling, `refund_rate` if much more is refunded than usual."""
+    message: str
+    """What is unusual."""
+    details: dict[str, Any]
+    """The numbers behind it."""
+    raised: str
+    """When it was raised."""
+    ended: str | None
+    """When it ended; null while it lasts."""
+
+
+class AlertPage(TypedDict):
+    """A page of a list."""
+
+    data: list[Alert]
+    """The objects."""
+    hasMore: bool
+    """Whether there are more behind them."""
+    nextCursor: str | None
+    """Send it as `cursor` to get those."""
+
+
 class AuditShown(TypedDict):
     """An entry of the audit log, with names and words."""
 
@@ -1287,6 +1500,8 @@ class AuditVerified(TypedDict):
 
     valid: bool
     """Whether nothing is wrong with the entries that were looked at."""
+    after: int
+    """Number of the entry after which the check started."""
     checked: int
     """How many entries were looked at."""
     next: int | None
@@ -1310,6 +1525,25 @@ class ChainBreak(TypedDict):
     """Number of the entry."""
     message: str
     """What is wrong with it."""
+
+
+class AuditCheck(TypedDict):
+    """A full check of the audit log."""
+
+    status: str
+    """`none` if there was never one, else `queued`, `running`, `done`, `failed` or `cancelled`."""
+    checked: int
+    """How many entries were looked at."""
+    total: int | None
+    """How many entries there are to look at; null while that is not known."""
+    valid: bool | None
+    """Whether nothing is wrong with the log; null before the check is done."""
+    faults: list[ChainBreak]
+    """The first errors."""
+    created: str | None
+    """When it was requested."""
+    finished: str | None
+    """When it ended."""
 
 
 class Request(TypedDict):
@@ -2224,6 +2458,9 @@ class WebhookCreate(TypedDict):
         "iso.rejected",
         "iso.suspended",
         "iso.resumed",
+        "connection.*",
+        "connection.alert_raised",
+        "connection.alert_ended",
         "bulk.*",
         "bulk.done",
         "bulk.failed",
@@ -2309,6 +2546,9 @@ class WebhookUpdate(TypedDict):
         "iso.rejected",
         "iso.suspended",
         "iso.resumed",
+        "connection.*",
+        "connection.alert_raised",
+        "connection.alert_ended",
         "bulk.*",
         "bulk.done",
         "bulk.failed",
@@ -2367,6 +2607,77 @@ class WebhookRecover(TypedDict):
 
 class DeliveryResend(TypedDict):
     """Send a delivery again, whatever became of it."""
+
+
+class ConnectionCreate(TypedDict):
+    """Connect a store.
+
+    Send the store's URL with a consumer key (`read_write`, so that webhooks can be created; with
+    `read`, changes are found by polling). Without a key, send the owner of the store to
+    `authorizeUrl`, where they grant one. The store is then checked and copied in the background,
+    the newest orders first, and kept up to date.
+    """
+
+    url: str
+    """URL of the store, such as `https://shop.example`."""
+    consumerKey: NotRequired[str | None]
+    """Consumer key of the store."""
+    consumerSecret: NotRequired[str | None]
+    """Its secret."""
+    merchantId: NotRequired[str | None]
+    """The merchant whose store it is."""
+    storeId: NotRequired[str | None]
+    """The store that it belongs to."""
+    review: NotRequired[bool | None]
+    """Check the store and wait: the copy starts when `status` is set to `active`."""
+
+
+class ConnectionPatch(TypedDict):
+    """Change a connection: pause or resume it, give it another URL, key or owner, or replace the key
+    for its reports.
+
+    The store is asked again at once, also after a failure.
+    """
+
+    status: NotRequired[Literal["active", "paused"] | None]
+    """`paused` stops asking the store; `active` resumes, or starts the copy of a store that was
+    checked.
+    """
+    url: NotRequired[str | None]
+    """New URL of the same store."""
+    consumerKey: NotRequired[str | None]
+    """New consumer key of the store."""
+    consumerSecret: NotRequired[str | None]
+    """Its secret."""
+    merchantId: NotRequired[str | None]
+    """The merchant whose store it is."""
+    storeId: NotRequired[str | None]
+    """The store that it belongs to."""
+    replaceReportsKey: NotRequired[bool | None]
+    """Replaces `reportsKey`: the answer shows the new one, and the old one stops working at once."""
+    expectedVersion: NotRequired[int | None]
+    """The version that the change is based on. Absent: whichever there is."""
+
+
+class RatesPut(TypedDict):
+    """Set the exchange rates of the portfolio.
+
+    Reports are converted by these rates and no others, and only if `currency` asks for it. An
+    amount is converted by the rate that holds on its day.
+    """
+
+    rates: list[RatesPutRate]
+    """All rates, in the place of those that were set before."""
+    expectedVersion: NotRequired[int | None]
+    """The version that the change is based on; instead of `If-Match`."""
+
+
+class AuditCheckStart(TypedDict):
+    """Start a full check of the audit log.
+
+    It runs in the background and looks at every entry from the first one on; `GET /v1/audit/check`
+    shows its progress and what it found. A check that is under way is not started again.
+    """
 
 
 class ClockAdvance(TypedDict):
@@ -2808,6 +3119,19 @@ class TpnProcessorPnwxProfile(TypedDict):
     """Access token, password part."""
     tpnBin: NotRequired[str | int | None]
     """Bank identification number."""
+
+
+RatesPutRate = TypedDict("RatesPutRate", {
+    # Currency that is converted, such as `EUR`.
+    "currency": str,
+    # Currency that it is converted into, such as `USD`.
+    "into": str,
+    # First day on which the rate holds. It holds until another one does.
+    "from": str,
+    # What one unit of `currency` is in units of `into`, such as `1.0825`.
+    "rate": str,
+})
+"""A rate to set."""
 
 
 class OnboardedData(TypedDict):
