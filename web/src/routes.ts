@@ -17,6 +17,9 @@ export const ROUTES: readonly Route[] = [
     path: '/merchants/invitations/:link/onboard',
     load: () => import('./pages/merchants/Onboard.svelte'),
   },
+  { path: '/merchants/connected', load: () => import('./pages/merchants/Connections.svelte') },
+  { path: '/merchants/connected/:id', load: () => import('./pages/merchants/Connection.svelte') },
+  { path: '/merchants/portfolio', load: () => import('./pages/merchants/Portfolio.svelte') },
   { path: '/merchants/bulk', load: () => import('./pages/merchants/Bulk.svelte') },
   {
     path: '/merchants/:merchant/new-store',
@@ -159,6 +162,16 @@ export const MENU: readonly Section[] = [
         scope: 'merchants.read',
       },
       { label: texts.merchants.bulk.title, path: '/merchants/bulk', scope: 'bulk.write' },
+      {
+        label: texts.merchants.connections.title,
+        path: '/merchants/connected',
+        scope: 'stores.read',
+      },
+      {
+        label: texts.merchants.portfolio.title,
+        path: '/merchants/portfolio',
+        scope: 'reports.read',
+      },
     ],
   },
   {

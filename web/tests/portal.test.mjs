@@ -31,6 +31,7 @@ await import('./walks/packages.mjs');
 await import('./walks/merchants.mjs');
 await import('./walks/history.mjs');
 await import('./walks/invitations.mjs');
+await import('./walks/connections.mjs');
 await import('./walks/console.mjs');
 await import('./walks/isos.mjs');
 await import('./walks/rollouts.mjs');

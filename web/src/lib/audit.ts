@@ -27,10 +27,22 @@ export const objectOf = (entry: Entry): string =>
 
 const label = (name: string): string => texts.fields.labels[name] ?? labelled(name);
 
+/** A list, also one that was kept as text. */
+function listOf(value: unknown): unknown[] | undefined {
+  if (Array.isArray(value)) return value;
+  if (typeof value !== 'string' || !value.startsWith('[')) return undefined;
+  try {
+    return listOf(JSON.parse(value) as unknown[]);
+  } catch {
+    return undefined;
+  }
+}
+
 function written(value: unknown, field: string): string {
   if (value === null || value === undefined || value === '') return t.none;
   if (typeof value === 'boolean') return value ? texts.yes : texts.no;
-  if (Array.isArray(value)) return value.map((one) => written(one, field)).join(', ') || t.none;
+  const list = listOf(value);
+  if (list) return list.map((one) => written(one, field)).join(', ') || t.none;
   if (typeof value === 'object')
     return (
       Object.entries(value)

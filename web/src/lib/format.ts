@@ -139,3 +139,8 @@ export function show(value: unknown, kind: Kind): string {
       return String(value);
   }
 }
+
+const REGIONS = new Intl.DisplayNames(['en'], { type: 'region', fallback: 'code' });
+
+/** A country by its code of two letters. */
+export const regionName = (code: string): string => REGIONS.of(code) ?? code;

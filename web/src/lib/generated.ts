@@ -115,6 +115,74 @@ export type IsoUsage = {
   webhooks: number;
 };
 
+export type Connection = {
+  connectionId: string;
+  merchantId: string | null;
+  merchantName: string | null;
+  storeId: string | null;
+  url: string;
+  name: string | null;
+  country: string | null;
+  status: string;
+  version: number;
+  restPath: string;
+  reportsKey: { consumerKey: string; consumerSecret: string } | null;
+  authorizeUrl: string | null;
+  checks: { check: string; result: string; message: string }[];
+  counts: Record<string, number>;
+  skipped: { kind: string; id: number; reason: string }[];
+  errorCode: string | null;
+  errorMessage: string | null;
+  failures: number;
+  drift: number;
+  lastEvent: string | null;
+  lastSuccess: string | null;
+  lagSeconds: number | null;
+  reconciled: string | null;
+  created: string;
+  updated: string;
+};
+
+export type Portfolio = {
+  data: ({ group: string | null; name: string | null; currency: string; stores: number; orders: number; items: number; grossSales: string; netSales: string; refunds: string; previousNetSales: string | null; growth: string | null })[];
+  totals: ({ group: string | null; name: string | null; currency: string; stores: number; orders: number; items: number; grossSales: string; netSales: string; refunds: string; previousNetSales: string | null; growth: string | null })[];
+  rates: { currency: string; into: string; from: string; rate: string }[];
+  leftOut: { currency: string; stores: number; orders: number }[];
+  hasMore: boolean;
+};
+
+export type PortfolioSum = {
+  group: string | null;
+  name: string | null;
+  currency: string;
+  stores: number;
+  orders: number;
+  items: number;
+  grossSales: string;
+  netSales: string;
+  refunds: string;
+  previousNetSales: string | null;
+  growth: string | null;
+};
+
+export type PortfolioRates = {
+  version: number;
+  rates: { currency: string; into: string; from: string; rate: string }[];
+};
+
+export type StoreAlert = {
+  alertId: string;
+  connectionId: string;
+  store: string;
+  merchantId: string | null;
+  merchantName: string | null;
+  kind: string;
+  message: string;
+  details: Record<string, unknown>;
+  raised: string;
+  ended: string | null;
+};
+
 export type Requirements = {
   merchantId: string;
   status: string;
@@ -338,6 +406,7 @@ export type Activity = {
 
 export type AuditVerdict = {
   valid: boolean;
+  after: number;
   checked: number;
   next: number | null;
   sequence: number;
@@ -726,6 +795,9 @@ export const EVENT_PATTERNS: readonly string[] = [
   'iso.rejected',
   'iso.suspended',
   'iso.resumed',
+  'connection.*',
+  'connection.alert_raised',
+  'connection.alert_ended',
   'bulk.*',
   'bulk.done',
   'bulk.failed',

@@ -26,6 +26,8 @@ export const common = {
     onbackorder: 'on backorder',
     publish: 'published',
     live: 'active',
+    unauthorized: 'awaiting approval',
+    checked: 'ready to copy',
   } as Record<string, string>,
   state: {
     loading: 'Loading…',
