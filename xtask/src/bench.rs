@@ -23,6 +23,12 @@ pub(crate) struct Options {
     /// Of `rest` and `growth`, measure only the requests whose names or paths contain this
     #[arg(long, value_name = "TEXT")]
     case: Option<String>,
+    /// Of `connect`, how many orders the store has that is connected
+    #[arg(long, value_name = "COUNT")]
+    orders: Option<usize>,
+    /// Of `connect`, how many stores are in one process
+    #[arg(long, value_name = "COUNT")]
+    stores: Option<usize>,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -39,6 +45,10 @@ enum Subject {
     Storefront,
     /// Every read of both interfaces, in shops of growing size: what costs more as data grow
     Growth,
+    /// A connected store: its first copy, live changes, and many stores in one process
+    Connect,
+    /// What work costs on one, two and three nodes, and what large installations need by that
+    Scale,
     /// Questions to the facts of reports, beside plain loops and DuckDB
     Reports,
 }
@@ -51,6 +61,8 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         Subject::Greedy => "greedy",
         Subject::Storefront => "storefront",
         Subject::Growth => "growth",
+        Subject::Connect => "connect",
+        Subject::Scale => "scale",
         Subject::Reports => return crate::reports::run(options.quick),
     };
     Tool::Postgres.ensure()?;
@@ -70,6 +82,11 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     }
     if let Some(case) = &options.case {
         bench.args(["--case", case]);
+    }
+    for (name, count) in [("--orders", options.orders), ("--stores", options.stores)] {
+        if let Some(count) = count {
+            bench.arg(name).arg(count.to_string());
+        }
     }
     tools::run(&mut bench)
 }

@@ -83,11 +83,16 @@ impl Measured {
     }
 }
 
+/// Writes a file of orders, the same in every run.
+pub(crate) fn write_orders(path: &Path, orders: usize) -> Result<()> {
+    orders::write(path, orders)
+}
+
 pub(crate) fn run(options: &Options, program: &Path, output: &Path) -> Result<()> {
     let orders = if options.quick { ORDERS_QUICK } else { ORDERS_FULL };
     let folder = testkit::temp_dir()?;
     let file = folder.path().join("orders.jsonl");
-    orders::write(&file, orders)?;
+    write_orders(&file, orders)?;
     let mut measured = Vec::new();
     for engine in [Engine::Sqlite, Engine::Postgres] {
         if options.engine.is_none_or(|wanted| wanted == engine) {

@@ -80,6 +80,11 @@ impl Load {
         Ok(Self { address, request: Request::new(authority, key), sent: 0 })
     }
 
+    /// Begins with the number after this one, so that several may send to one database.
+    pub(crate) fn numbered_after(self, sent: u64) -> Self {
+        Self { sent, ..self }
+    }
+
     /// Onboardings sent so far; they are numbered from 1 to this.
     pub(crate) fn sent(&self) -> u64 {
         self.sent

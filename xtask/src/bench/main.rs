@@ -8,7 +8,8 @@
 //! the measuring went well. The REST interface is measured in [`rest`], beside a bare server;
 //! the import of orders in [`import`], beside a bare loop that inserts the same rows; what others
 //! wait for beside a greedy caller in [`greedy`]; a buyer's requests in [`storefront`], in shops of
-//! growing size; and how the cost of every read grows with the data in [`growth`].
+//! growing size; how the cost of every read grows with the data in [`growth`]; connected stores
+//! in [`connect`]; and what work costs on several nodes in [`scale`].
 
 #![expect(
     clippy::print_stdout,
@@ -17,6 +18,7 @@
 )]
 
 mod bare;
+mod connect;
 mod greedy;
 mod growth;
 mod import;
@@ -27,6 +29,7 @@ mod report;
 mod request;
 mod rest;
 mod rows;
+mod scale;
 mod statistics;
 mod storefront;
 mod subject;
@@ -60,6 +63,12 @@ struct Options {
     /// Only the requests whose names, or paths, contain this
     #[arg(long, value_name = "TEXT")]
     case: Option<String>,
+    /// Orders of the store that is connected
+    #[arg(long)]
+    orders: Option<usize>,
+    /// Connected stores in one process
+    #[arg(long)]
+    stores: Option<usize>,
     /// Cargo says this to every benchmark
     #[arg(long, hide = true)]
     bench: bool,
@@ -73,6 +82,8 @@ enum Subject {
     Greedy,
     Storefront,
     Growth,
+    Connect,
+    Scale,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -143,6 +154,8 @@ fn run(options: &Options) -> Result<()> {
         Subject::Greedy => greedy::run(options, program, output),
         Subject::Storefront => storefront::run(options, program, output),
         Subject::Growth => growth::run(options, program, output),
+        Subject::Connect => connect::run(options, program, output),
+        Subject::Scale => scale::run(options, program, output),
     }
 }
 

@@ -1,7 +1,8 @@
 //! The server that is measured: the released program with a database, an ISO and a key.
 //!
 //! Settings are the usual ones but for the rate limits, which are off. Both environments are
-//! served, as without any flags; the log has its usual level and goes to a file.
+//! served, as without any flags, unless one asks for what production does not allow; the log has
+//! its usual level and goes to a file.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -18,7 +19,7 @@ use testkit::{http, postgres::Cluster};
 use types::Environment;
 
 const SANDBOX: &str = "sandbox";
-const ENVIRONMENTS: [&str; 2] = [SANDBOX, "production"];
+const PRODUCTION: &str = "production";
 const START_ATTEMPTS_MAX: u32 = 3;
 const STOP_TIME_MAX: Duration = Duration::from_secs(30);
 
@@ -27,6 +28,9 @@ const STOP_TIME_MAX: Duration = Duration::from_secs(30);
 pub(crate) struct Subject {
     installation: Installation,
     key: String,
+    /// Variables that the server is started with.
+    variables: Vec<(&'static str, &'static str)>,
+    environments: Vec<&'static str>,
 }
 
 impl Subject {
@@ -38,7 +42,20 @@ impl Subject {
         let iso_id = iso.get("isoId").and_then(Value::as_str).context("no id of the ISO")?;
         let key = installation.run(&["key", "create", "--iso", iso_id])?;
         let key = key.get("key").and_then(Value::as_str).context("no key")?.to_owned();
-        Ok(Self { installation, key })
+        let environments = vec![SANDBOX, PRODUCTION];
+        Ok(Self { installation, key, variables: Vec::new(), environments })
+    }
+
+    /// Lets the server reach others on this machine, which it does in the sandbox alone.
+    pub(crate) fn reaching_loopback(mut self) -> Self {
+        self.environments = vec![SANDBOX];
+        self.with("BOARDWALK_SERVER__OUTBOUND__EXEMPT", r#"["127.0.0.0/8"]"#)
+    }
+
+    /// Starts the server with this variable as well.
+    pub(crate) fn with(mut self, name: &'static str, value: &'static str) -> Self {
+        self.variables.push((name, value));
+        self
     }
 
     /// Runs a command of the program on the server's data, and returns what it printed.
@@ -46,7 +63,7 @@ impl Subject {
         self.installation.run(command)
     }
 
-    /// Starts the server; also returns how long it took to be ready in both environments.
+    /// Starts the server; also returns how long it took to be ready in all its environments.
     pub(crate) fn start(&self) -> Result<(Running, Duration)> {
         for _ in 1..START_ATTEMPTS_MAX {
             // Another program may take the free port before the server does.
@@ -61,12 +78,16 @@ impl Subject {
         let admin_port = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?.port();
         let admin = format!("127.0.0.1:{admin_port}");
         let mut command = Command::new(&self.installation.program);
-        command.args(self.installation.arguments()).arg("serve");
-        command.args(["--listen", "127.0.0.1:0", "--listen-production", "127.0.0.1:0"]);
-        command.args(["--admin-listen", &admin]);
+        command.args(self.installation.arguments());
+        command.args(["serve", "--admin-listen", &admin, "--listen", "127.0.0.1:0"]);
+        match *self.environments {
+            [one] => command.args(["--environment", one]),
+            _ => command.args(["--listen-production", "127.0.0.1:0"]),
+        };
         command.env("BOARDWALK_SERVER__RATE_LIMITS__ENABLED", "false");
+        command.envs(self.variables.iter().copied());
         let started = Instant::now();
-        let server = Server::start_command(command, &ENVIRONMENTS)?;
+        let server = Server::start_command(command, &self.environments)?;
         let taken = started.elapsed();
         Ok((Running { server, admin_url: format!("http://{admin}") }, taken))
     }

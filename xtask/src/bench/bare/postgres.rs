@@ -162,6 +162,13 @@ impl Conn for BareConn {
     fn prepare(&mut self, sql: &Sql) -> types::Result<()> {
         self.statement(sql.text).map(drop)
     }
+
+    fn together(
+        &mut self,
+        work: &mut dyn FnMut(&mut dyn Conn) -> types::Result<bool>,
+    ) -> types::Result<Option<usize>> {
+        work(self).map(|_| None)
+    }
 }
 
 struct BareRow<'row>(&'row postgres::Row);

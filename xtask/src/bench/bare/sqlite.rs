@@ -124,6 +124,13 @@ impl Conn for BareConn<'_> {
     fn prepare(&mut self, sql: &Sql) -> types::Result<()> {
         self.statement(sql.text).map(drop).map_err(refused)
     }
+
+    fn together(
+        &mut self,
+        work: &mut dyn FnMut(&mut dyn Conn) -> types::Result<bool>,
+    ) -> types::Result<Option<usize>> {
+        work(self).map(|_| None)
+    }
 }
 
 struct BareRow<'row>(&'row rusqlite::Row<'row>);

@@ -19,8 +19,8 @@ const POWER_MAX: f64 = 0.2;
 
 /// Reads that may grow, by how their paths begin, with the reason.
 const MAY_GROW: &[(&str, &str)] = &[
-    ("/wp-json/wc-analytics/customers?search=", "a search reads the names of all customers"),
-    ("/wp-json/wc-analytics/customers?orderby=name", "sorted without an index"),
+    ("/wp-json/wc-analytics/customers?search=", "on PostgreSQL a search reads all customers"),
+    ("/wp-json/wc-analytics/customers?orderby=name", "on PostgreSQL without an index"),
     (
         "/wp-json/wc-admin/launch-your-store/woopayments/test-orders/count",
         "asked once, before a shop opens",
