@@ -66,6 +66,26 @@ impl Column {
         self
     }
 
+    /// The same column where its figure comes from something else.
+    #[must_use]
+    pub const fn terms(mut self, terms: &'static [(i64, Measure)]) -> Self {
+        self.terms = terms;
+        self
+    }
+
+    #[must_use]
+    pub const fn shape(mut self, shape: Shape) -> Self {
+        self.shape = shape;
+        self
+    }
+
+    /// The same figure under another name.
+    #[must_use]
+    pub const fn named(mut self, name: &'static str) -> Self {
+        self.name = name;
+        self
+    }
+
     fn measures(&self) -> impl Iterator<Item = Measure> {
         let divisor = match self.shape {
             Shape::CountPer(measure) | Shape::MoneyPer(measure) => Some(measure),

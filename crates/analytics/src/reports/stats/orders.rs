@@ -15,87 +15,116 @@ use crate::reports::{args, filters};
 
 const ORDERS: Measure = Rows(When::Order);
 
+const ORDERS_COUNT: Column =
+    column("orders_count", "Number of orders.", Shape::Count, &[(1, ORDERS)]).indicator();
+
+const ITEMS_SOLD: Column = column(
+    "num_items_sold",
+    "Items sold.",
+    Shape::Count,
+    &[(1, total(Of::Order(OrderNumber::Items)))],
+);
+
+const GROSS_SALES: Column = column(
+    "gross_sales",
+    "Gross sales: items and fees before discounts and refunds.",
+    Shape::Money,
+    &[
+        (1, of_orders(Of::Order(OrderNumber::Total))),
+        (-1, of_orders(Of::Order(OrderNumber::Tax))),
+        (-1, of_orders(Of::Order(OrderNumber::Shipping))),
+        (1, total(Of::Discounts)),
+    ],
+)
+.indicator()
+.currency();
+
+const TOTAL_SALES: Column = column(
+    "total_sales",
+    "Total sales, less refunds.",
+    Shape::Money,
+    &[(1, total(Of::Order(OrderNumber::Total)))],
+)
+.indicator()
+.currency();
+
+const COUPONS: Column =
+    column("coupons", "What coupons took off.", Shape::Money, &[(1, total(Of::Discounts))]);
+
+const COUPONS_COUNT: Column = column(
+    "coupons_count",
+    "Number of distinct coupons.",
+    Shape::Count,
+    &[(1, Distinct(Subject::Coupon, When::Always))],
+);
+
+const REFUNDS: Column = column(
+    "refunds",
+    "What was paid back.",
+    Shape::Magnitude,
+    &[(1, Sum(Of::Gross, When::Negative, Per::Row))],
+)
+.indicator()
+.currency();
+
+const TAXES: Column =
+    column("taxes", "Taxes.", Shape::Money, &[(1, total(Of::Order(OrderNumber::Tax)))]).currency();
+
+const SHIPPING: Column = column(
+    "shipping",
+    "Shipping, excluding tax.",
+    Shape::Money,
+    &[(1, total(Of::Order(OrderNumber::Shipping)))],
+)
+.indicator()
+.currency();
+
+const NET_REVENUE: Column = column(
+    "net_revenue",
+    "Net sales, excluding tax and shipping.",
+    Shape::Money,
+    &[(1, total(Of::Order(OrderNumber::Net)))],
+)
+.indicator()
+.currency();
+
+const ITEMS_PER_ORDER: Column = column(
+    "avg_items_per_order",
+    "Average items per order.",
+    Shape::CountPer(ORDERS),
+    &[(1, of_orders(Of::Order(OrderNumber::Items)))],
+);
+
+const ORDER_VALUE: Column = column(
+    "avg_order_value",
+    "Average order value.",
+    Shape::MoneyPer(ORDERS),
+    &[(1, of_orders(Of::Order(OrderNumber::Net)))],
+)
+.indicator()
+.currency();
+
+const CUSTOMERS: Column = column(
+    "total_customers",
+    "Number of distinct customers.",
+    Shape::Count,
+    &[(1, Distinct(Subject::Customer, When::Always))],
+);
+
 const COLUMNS: &[Column] = &[
-    column("orders_count", "Number of orders.", Shape::Count, &[(1, ORDERS)]).indicator(),
-    column(
-        "num_items_sold",
-        "Items sold.",
-        Shape::Count,
-        &[(1, total(Of::Order(OrderNumber::Items)))],
-    ),
-    column(
-        "gross_sales",
-        "Gross sales: items and fees before discounts and refunds.",
-        Shape::Money,
-        &[
-            (1, of_orders(Of::Order(OrderNumber::Total))),
-            (-1, of_orders(Of::Order(OrderNumber::Tax))),
-            (-1, of_orders(Of::Order(OrderNumber::Shipping))),
-            (1, total(Of::Discounts)),
-        ],
-    )
-    .indicator()
-    .currency(),
-    column(
-        "total_sales",
-        "Total sales, less refunds.",
-        Shape::Money,
-        &[(1, total(Of::Order(OrderNumber::Total)))],
-    )
-    .indicator()
-    .currency(),
-    column("coupons", "What coupons took off.", Shape::Money, &[(1, total(Of::Discounts))]),
-    column(
-        "coupons_count",
-        "Number of distinct coupons.",
-        Shape::Count,
-        &[(1, Distinct(Subject::Coupon, When::Always))],
-    ),
-    column(
-        "refunds",
-        "What was paid back.",
-        Shape::Magnitude,
-        &[(1, Sum(Of::Gross, When::Negative, Per::Row))],
-    )
-    .indicator()
-    .currency(),
-    column("taxes", "Taxes.", Shape::Money, &[(1, total(Of::Order(OrderNumber::Tax)))]).currency(),
-    column(
-        "shipping",
-        "Shipping, excluding tax.",
-        Shape::Money,
-        &[(1, total(Of::Order(OrderNumber::Shipping)))],
-    )
-    .indicator()
-    .currency(),
-    column(
-        "net_revenue",
-        "Net sales, excluding tax and shipping.",
-        Shape::Money,
-        &[(1, total(Of::Order(OrderNumber::Net)))],
-    )
-    .indicator()
-    .currency(),
-    column(
-        "avg_items_per_order",
-        "Average items per order.",
-        Shape::CountPer(ORDERS),
-        &[(1, of_orders(Of::Order(OrderNumber::Items)))],
-    ),
-    column(
-        "avg_order_value",
-        "Average order value.",
-        Shape::MoneyPer(ORDERS),
-        &[(1, of_orders(Of::Order(OrderNumber::Net)))],
-    )
-    .indicator()
-    .currency(),
-    column(
-        "total_customers",
-        "Number of distinct customers.",
-        Shape::Count,
-        &[(1, Distinct(Subject::Customer, When::Always))],
-    ),
+    ORDERS_COUNT,
+    ITEMS_SOLD,
+    GROSS_SALES,
+    TOTAL_SALES,
+    COUPONS,
+    COUPONS_COUNT,
+    REFUNDS,
+    TAXES,
+    SHIPPING,
+    NET_REVENUE,
+    ITEMS_PER_ORDER,
+    ORDER_VALUE,
+    CUSTOMERS,
 ];
 
 const OF_TOTALS: &[Column] = &[column(
@@ -116,7 +145,7 @@ const fn of_orders(column: Of) -> Measure {
 /// Different orders among the rows of a segment.
 const EACH_ORDER: Measure = Distinct(Subject::Order, When::Order);
 
-/// The columns of segments whose figures come from lines or coupons of the orders.
+/// The columns of segments, whose figures come from lines or coupons of the orders.
 macro_rules! segment_columns {
     (
         $items:expr,
@@ -128,43 +157,22 @@ macro_rules! segment_columns {
         $net:expr
     ) => {
         &[
-            column("orders_count", "Number of orders.", Shape::Count, &[(1, EACH_ORDER)]),
-            column("num_items_sold", "Items sold.", Shape::Count, &[(1, $items)]),
-            column("total_sales", "Total sales, less refunds.", Shape::Money, &[(1, $total)]),
-            column("coupons", "What coupons took off.", Shape::Money, &[(1, $coupons)]),
-            column(
-                "coupons_count",
-                "Number of distinct coupons.",
-                Shape::Count,
-                &[(1, Distinct(Subject::Coupon, When::Always))],
-            ),
-            column("refunds", "What was paid back.", Shape::Magnitude, &[(1, $refunds)]),
-            column("taxes", "Taxes.", Shape::Money, &[(1, $taxes)]),
-            column("shipping", "Shipping, excluding tax.", Shape::Money, &[(1, $shipping)]),
-            column(
-                "net_revenue",
-                "Net sales, excluding tax and shipping.",
-                Shape::Money,
-                &[(1, $net)],
-            ),
-            column(
-                "avg_items_per_order",
-                "Average items per order.",
-                Shape::CountPer(EACH_ORDER),
-                &[(1, Sum(Of::Order(OrderNumber::Items), When::Order, Per::Order))],
-            ),
-            column(
-                "avg_order_value",
-                "Average order value.",
-                Shape::MoneyPer(EACH_ORDER),
-                &[(1, Sum(Of::Order(OrderNumber::Net), When::Order, Per::Order))],
-            ),
-            column(
-                "total_customers",
-                "Number of distinct customers.",
-                Shape::Count,
-                &[(1, Distinct(Subject::Customer, When::Always))],
-            ),
+            ORDERS_COUNT.terms(&[(1, EACH_ORDER)]),
+            ITEMS_SOLD.terms(&[(1, $items)]),
+            TOTAL_SALES.terms(&[(1, $total)]),
+            COUPONS.terms(&[(1, $coupons)]),
+            COUPONS_COUNT,
+            REFUNDS.terms(&[(1, $refunds)]),
+            TAXES.terms(&[(1, $taxes)]),
+            SHIPPING.terms(&[(1, $shipping)]),
+            NET_REVENUE.terms(&[(1, $net)]),
+            ITEMS_PER_ORDER
+                .shape(Shape::CountPer(EACH_ORDER))
+                .terms(&[(1, Sum(Of::Order(OrderNumber::Items), When::Order, Per::Order))]),
+            ORDER_VALUE
+                .shape(Shape::MoneyPer(EACH_ORDER))
+                .terms(&[(1, Sum(Of::Order(OrderNumber::Net), When::Order, Per::Order))]),
+            CUSTOMERS,
         ]
     };
 }
@@ -246,12 +254,7 @@ pub static REVENUE: Stats = Stats {
     title: "report_revenue_stats",
     product_params: ("", ""),
     variations_param: "",
-    sorts: &[column(
-        "items_sold",
-        "Items sold.",
-        Shape::Count,
-        &[(1, total(Of::Order(OrderNumber::Items)))],
-    )],
+    sorts: &[ITEMS_SOLD.named("items_sold")],
     args: revenue_args,
     query_args: &[
         query_args::FIELDS,
