@@ -412,6 +412,7 @@ fn main() {
     }
     let facts = writer.snapshot();
     drop(writer);
+    facts.find_returning();
     let made = start.elapsed().as_secs_f64();
     println!(
         r#"{{"orders":{orders},"lines":{},"bytes_per_order":{},"seconds_to_make":{made:.1}}}"#,

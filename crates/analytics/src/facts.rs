@@ -15,6 +15,7 @@ mod field;
 pub(crate) mod file;
 mod id_set;
 mod memo;
+pub(crate) mod returning;
 pub(crate) mod snapshot;
 mod writer;
 

@@ -14,12 +14,7 @@ use super::fact::{CouponFact, DownloadFact, LineFact, OrderFact, TaxFact};
 use super::fact::{LineNumber, OrderNumber, OrderText};
 use super::id_set::IdSet;
 use super::memo::Memo;
-
-/// The first order of a customer that counts: when it was made, and its id.
-pub(crate) type First = (i64, i64);
-
-/// Of a customer without any: later than everything.
-pub(crate) const NO_FIRST: First = (i64::MAX, i64::MAX);
+use super::returning::{First, Returning, Seniority};
 
 #[derive(Clone, Debug, Default)]
 pub struct Snapshot {
@@ -27,6 +22,8 @@ pub struct Snapshot {
     pub(crate) names: Names,
     /// By the number of the customer.
     pub(crate) firsts: Arc<Vec<First>>,
+    /// By the number of the chunk.
+    pub(crate) returning: Vec<Arc<Returning>>,
     /// By time.
     pub(crate) downloads: Arc<Vec<Arc<DownloadFact>>>,
     pub(crate) catalog: Arc<Catalog>,
@@ -88,7 +85,21 @@ impl Snapshot {
     /// Bytes of all columns together. Divided by the number of orders it says what one costs.
     pub fn bytes(&self) -> usize {
         let customers = self.firsts.len() * (size_of::<First>() + size_of::<i64>());
-        customers + self.chunks.iter().map(|chunk| chunk.bytes()).sum::<usize>()
+        let returning = self.returning.iter().map(|chunk| chunk.bytes()).sum::<usize>();
+        customers + returning + self.chunks.iter().map(|chunk| chunk.bytes()).sum::<usize>()
+    }
+
+    /// Of each row of the chunk with this number, whether its customer had bought before.
+    pub(crate) fn returning(&self, number: usize) -> &[Seniority] {
+        let chunk = self.chunks.get(number).zip(self.returning.get(number));
+        chunk.map_or(&[], |(chunk, returning)| returning.of(chunk, &self.firsts))
+    }
+
+    /// Finds that out for all rows, so that nobody waits for it who asks.
+    pub fn find_returning(&self) {
+        for number in 0..self.chunks.len() {
+            self.returning(number);
+        }
     }
 
     /// The coupons that any order has.

@@ -15,13 +15,16 @@ use super::dictionary::{Dictionaries, Names, RateCode};
 use super::fact::{DownloadFact, LineFact, OrderFact};
 use super::fact::{LineNumber, OrderNumber, OrderText};
 use super::memo::Memo;
-use super::snapshot::{First, NO_FIRST, Snapshot, Versions};
+use super::returning::{First, NO_FIRST, Returning};
+use super::snapshot::{Snapshot, Versions};
 
 #[derive(Debug)]
 pub struct Writer {
     dictionaries: Dictionaries,
     chunks: Vec<Arc<Chunk>>,
     firsts: Arc<Vec<First>>,
+    /// By the number of the chunk.
+    returning: Vec<Arc<Returning>>,
     downloads: Arc<Vec<Arc<DownloadFact>>>,
     catalog: Arc<Catalog>,
     /// Statuses of orders that do not make somebody a customer.
@@ -39,6 +42,7 @@ impl Default for Writer {
             dictionaries: Dictionaries::default(),
             chunks: Vec::new(),
             firsts: Arc::default(),
+            returning: Vec::new(),
             downloads: Arc::default(),
             catalog: Arc::default(),
             excluded: BTreeSet::new(),
@@ -69,6 +73,7 @@ impl Writer {
             chunks: self.chunks.clone(),
             names: self.dictionaries.shared(),
             firsts: Arc::clone(&self.firsts),
+            returning: self.returning.clone(),
             downloads: Arc::clone(&self.downloads),
             catalog: Arc::clone(&self.catalog),
             position: self.position,
@@ -169,6 +174,7 @@ impl Writer {
             self.firsts = Arc::default();
             self.versions.firsts += 1;
             self.find_firsts(None);
+            self.forget_returning(0);
         }
     }
 
@@ -203,14 +209,25 @@ impl Writer {
         for (customer, place) in new {
             self.note_first(customer, place);
         }
+        let changes = before.iter().map(|(customer, before)| (*before, self.first(*customer)));
+        let changes: Vec<(First, First)> =
+            changes.filter(|(before, after)| before != after).collect();
         // A first order in the last chunk, of somebody who had none, changes no earlier row.
-        let is_seen = |(customer, before): &(usize, First)| {
-            let after = self.first(*customer);
-            after != *before && (*before != NO_FIRST || after < settled)
-        };
-        if before.iter().any(is_seen) {
+        let is_seen = |(before, after): &(First, First)| *before != NO_FIRST || *after < settled;
+        if changes.iter().any(is_seen) {
             self.versions.firsts += 1;
         }
+        // Rows before both are before the first order as they were.
+        let earliest = changes.iter().map(|(before, after)| *before.min(after)).min();
+        if let Some(earliest) = earliest {
+            self.forget_returning(self.chunk_for(earliest));
+        }
+    }
+
+    /// Lets whether customers had bought before be found out again, from this chunk on.
+    fn forget_returning(&mut self, number: usize) {
+        self.returning.truncate(number);
+        self.returning.resize_with(self.chunks.len(), Arc::default);
     }
 
     fn first(&self, customer: usize) -> First {
@@ -226,14 +243,17 @@ impl Writer {
     ) -> HashSet<usize> {
         let mut incoming: BTreeMap<usize, Vec<Row>> = BTreeMap::new();
         for row in come {
-            incoming.entry(self.chunk_for(&row)).or_default().push(row);
+            incoming.entry(self.chunk_for(row.place())).or_default().push(row);
         }
         let mut lost = HashSet::new();
         let mut chunks = Vec::with_capacity(self.chunks.len() + 1);
+        let mut returning = Vec::with_capacity(self.chunks.len() + 1);
         for (index, chunk) in self.chunks.iter().enumerate() {
             let leavers = leavers(chunk, deleted, with_refunds);
             let joining = incoming.remove(&index);
             if leavers.is_empty() && joining.is_none() {
+                returning.resize_with(chunks.len(), Arc::default);
+                returning.extend(self.returning.get(index).cloned());
                 chunks.push(Arc::clone(chunk));
                 continue;
             }
@@ -253,13 +273,14 @@ impl Writer {
         }
         let rest = incoming.into_values().flatten().collect();
         push_chunks(&mut chunks, rest, self.chunk_rows);
-        self.chunks = chunks;
+        returning.resize_with(chunks.len(), Arc::default);
+        (self.chunks, self.returning) = (chunks, returning);
         lost
     }
 
-    /// The last chunk that begins before the row.
-    fn chunk_for(&self, row: &Row) -> usize {
-        let begins = |chunk: &Arc<Chunk>| start(chunk) <= row.place();
+    /// The last chunk that begins before the place.
+    fn chunk_for(&self, place: First) -> usize {
+        let begins = |chunk: &Arc<Chunk>| start(chunk) <= place;
         self.chunks.partition_point(begins).saturating_sub(1)
     }
 
@@ -347,8 +368,9 @@ impl Writer {
         let downloads = Arc::new(downloads.collect::<Option<Vec<_>>>()?);
         let dictionaries = Dictionaries::of_names(&Names::decode(decoder)?)?;
         let firsts = Arc::new(times.into_iter().zip(ids).collect());
-        let read =
+        let mut read =
             Self { dictionaries, chunks, firsts, downloads, excluded, position, ..Self::default() };
+        read.forget_returning(0);
         Some(read)
     }
 

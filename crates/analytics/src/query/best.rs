@@ -59,9 +59,10 @@ impl Snapshot {
         let query = Query { filter: filter.clone(), ..Query::of(Table::Orders, date, span) };
         let plan = Plan::new(self, scope, &query);
         let (mut found, mut ids, mut distances) = (Vec::new(), Vec::new(), Vec::new());
-        for chunk in self.chunks.iter().filter(|chunk| !plan.skips(chunk)) {
+        let chunks = self.chunks.iter().enumerate().filter(|(_, chunk)| !plan.skips(chunk));
+        for (number, chunk) in chunks {
             for index in 0..chunk.blocks() {
-                let block = Block { facts: self, chunk, index };
+                let block = Block { facts: self, chunk, number, index };
                 let Some((passes, _)) = passing(&block, &plan) else { continue };
                 block.orders(order::ID, &mut ids);
                 block.orders(order::PARENT, &mut distances);
@@ -89,7 +90,7 @@ impl Snapshot {
                 break;
             }
             for index in 0..chunk.blocks() {
-                best.read(number, &Block { facts: self, chunk, index }, plan);
+                best.read(number, &Block { facts: self, chunk, number, index }, plan);
             }
             best.trim();
         }

@@ -6,7 +6,7 @@ use super::compile::{Flags, LineFlags, RowTest, UnitTest};
 use super::{DateColumn, Table};
 use crate::facts::chunk::{BLOCK_ROWS, Children, Chunk, coupon, line, order, tax};
 use crate::facts::column::{Column, NOTHING};
-use crate::facts::snapshot::NO_FIRST;
+use crate::facts::returning::Seniority;
 use crate::facts::{OrderNumber, Snapshot};
 use crate::query;
 
@@ -15,6 +15,8 @@ use crate::query;
 pub(super) struct Block<'a> {
     pub(super) facts: &'a Snapshot,
     pub(super) chunk: &'a Chunk,
+    /// The place of the chunk among all.
+    pub(super) number: usize,
     pub(super) index: usize,
 }
 
@@ -144,35 +146,20 @@ impl<'a> Block<'a> {
 
     /// Of each order, whether its customer had bought before; nothing for refunds.
     pub(super) fn returning(&self) -> Vec<Option<bool>> {
-        self.is_after_first(|_, _| None)
+        let is_after = |row: &Seniority| (!row.is_refund()).then(|| row.is_after());
+        self.seniorities().iter().map(is_after).collect()
     }
 
     /// The same, where a refund is of a new customer if its order is the customer's first one, or
     /// if there was none yet when it was refunded.
     pub(super) fn returning_with_refunds(&self) -> Vec<Option<bool>> {
-        self.is_after_first(|is_after, is_of_first| Some(is_after && !is_of_first))
+        let is_after = |row: &Seniority| Some(row.is_after() && !row.is_of_first());
+        self.seniorities().iter().map(is_after).collect()
     }
 
-    /// Of each order, whether it came after its customer's first one. A refund is told whether it
-    /// did, and whether it is of the first one.
-    fn is_after_first(&self, of_refund: fn(bool, bool) -> Option<bool>) -> Vec<Option<bool>> {
-        let read = |column: usize| {
-            let mut buffer = Vec::new();
-            self.orders(column, &mut buffer);
-            buffer
-        };
-        let (customers, created) = (read(order::CUSTOMER), read(order::CREATED));
-        let (ids, parents) = (read(order::ID), read(order::PARENT));
-        let rows = customers.iter().zip(created).zip(ids).zip(parents);
-        rows.map(|(((customer, created), id), parent)| {
-            let first = self.facts.firsts.get(place(*customer)).copied().unwrap_or(NO_FIRST);
-            let is_after = (created, id) > first;
-            match parent {
-                NOTHING => Some(is_after),
-                distance => of_refund(is_after, id.wrapping_sub(distance) == first.1),
-            }
-        })
-        .collect()
+    fn seniorities(&self) -> &'a [Seniority] {
+        let rows = self.start()..self.start() + self.len();
+        self.facts.returning(self.number).get(rows).unwrap_or_default()
     }
 
     /// Whether each line passes.

@@ -75,7 +75,7 @@ impl<'a> Work<'a> {
     pub(super) fn chunk(&mut self, number: usize, chunk: &Chunk) {
         let common = self.plan.common_bucket(chunk);
         for index in 0..chunk.blocks() {
-            let block = Block { facts: self.plan.facts, chunk, index };
+            let block = Block { facts: self.plan.facts, chunk, number, index };
             let mut passes = block.rows(&self.plan.filter.row);
             if !passes.contains(&true) {
                 continue;
