@@ -119,7 +119,9 @@ impl ReportContext {
     /// being loaded nobody is told of a shop without sales.**
     pub fn query_context(&self, call: &Call<'_>) -> Result<QueryContext, Stop> {
         if !self.facts.are_ready() {
-            let message = "The reports are loading; try again in a few seconds.";
+            let percent = self.facts.percent_read();
+            let message =
+                format!("The reports are loading ({percent}% done); try again in a few seconds.");
             return Err(Refusal::new(503, "rest_reports_not_ready", message).into());
         }
         let (options, compat) = (call.options(), self.settings.compat);

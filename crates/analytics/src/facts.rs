@@ -19,7 +19,7 @@ pub(crate) mod returning;
 pub(crate) mod snapshot;
 mod writer;
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::thread;
@@ -53,6 +53,8 @@ pub struct Facts {
     version: AtomicU64,
     /// The last event that is in the facts; nothing until they were loaded.
     position: watch::Sender<Option<i64>>,
+    /// How much of the records was read, in percent, while facts are made of all of them.
+    percent_read: AtomicU8,
     /// To the thread that keeps the facts up to date.
     commands: Sender<Command>,
     /// Of that thread, until it starts.
@@ -70,6 +72,7 @@ impl Default for Facts {
             current: RwLock::default(),
             version: AtomicU64::new(0),
             position: watch::Sender::new(None),
+            percent_read: AtomicU8::new(0),
             commands,
             inbox: Mutex::new(Some(inbox)),
             is_stopping: AtomicBool::new(false),
@@ -92,6 +95,15 @@ impl Facts {
     /// Whether the facts were loaded.
     pub fn are_ready(&self) -> bool {
         self.position.borrow().is_some()
+    }
+
+    /// How much of the records was read, in percent, while facts are made of all of them.
+    pub fn percent_read(&self) -> u8 {
+        self.percent_read.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn note_percent_read(&self, percent: u8) {
+        self.percent_read.store(percent, Ordering::Relaxed);
     }
 
     /// The last event that is in the facts; nothing until they were loaded.

@@ -11,6 +11,7 @@
 mod command;
 mod import;
 mod load;
+mod rebuild;
 mod update;
 
 use std::collections::BTreeSet;
@@ -20,12 +21,10 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 use db::{Database, outbox};
-use frame::Options;
-use types::{Error, Result};
+use types::Result;
 
 use crate::facts::{Command, Facts, Writer, file};
 use crate::record::Rules;
-use crate::settings;
 
 pub use command::{FeedHandle, start};
 pub use import::{Portion, ask, ask_to_clear};
@@ -43,8 +42,6 @@ const PAUSE_MAX: Duration = Duration::from_millis(500);
 const PAUSE_AFTER_ERROR: Duration = Duration::from_secs(1);
 /// Events that are read together.
 const EVENTS_AT_ONCE: i64 = 2_000;
-/// Rows that are put into chunks together while all records are read.
-const ROWS_AT_ONCE: usize = 100_000;
 /// How often the facts are written to their file, if they changed.
 const SAVE_EVERY: Duration = Duration::from_mins(10);
 
@@ -113,38 +110,6 @@ impl Feed {
         self.read_catalog()?;
         self.saved = Some((Instant::now(), position));
         Ok(true)
-    }
-
-    /// Makes all facts anew from the records.
-    pub fn rebuild(&mut self) -> Result<()> {
-        self.number_events()?;
-        // What changes from here on is in the feed behind this position.
-        let (position, options) =
-            self.store.read_blocking(|conn| Ok((outbox::head(conn)?, Options::read(conn)?)))?;
-        self.writer = Writer::new(settings::excluded_statuses(&options));
-        self.rules = Some(settings::rules(&options));
-        self.writer.set_position(position);
-        self.last_download = 0;
-        let (mut after, mut rows) = (0, Vec::new());
-        loop {
-            if self.facts.is_stopping() {
-                return Err(Error::internal("the server ended before all records were read"));
-            }
-            let batch =
-                self.store.read_blocking(move |conn| load::orders_after(conn, after, None))?;
-            rows.extend(batch.facts);
-            let last = batch.order_ids.last().copied();
-            if last.is_none() || rows.len() >= ROWS_AT_ONCE {
-                self.writer.apply(&BTreeSet::new(), &rows);
-                rows.clear();
-            }
-            let Some(last) = last else { break };
-            after = last;
-        }
-        self.read_catalog()?;
-        let snapshot = self.writer.snapshot();
-        tracing::info!(orders = snapshot.orders(), "facts were rebuilt from the records");
-        Ok(())
     }
 
     /// Gives numbers to the events that wait for theirs. The records are read after that, so nobody
@@ -271,6 +236,7 @@ impl Feed {
 
     /// Follows the feed until it is told to stop.
     fn run(mut self, commands: &Receiver<Command>) {
+        self.facts.snapshot().find_returning();
         loop {
             let started = Instant::now();
             let pause = match self.turn() {

@@ -262,12 +262,11 @@ pub fn get_many(conn: &mut dyn Conn, order_ids: &[i64]) -> Result<Vec<Order>> {
     with_items(conn, rows)
 }
 
-/// Up to `limit` orders, not refunds, whose ids are greater than `order_id`, by their ids and with
-/// their lines: for who goes through all of them.
-pub fn after(conn: &mut dyn Conn, order_id: i64, limit: i64) -> Result<Vec<Order>> {
+/// Up to `limit` orders, not refunds, whose ids are greater than `order_id`, by their ids and
+/// without their lines: for who goes through all of them.
+pub fn after(conn: &mut dyn Conn, order_id: i64, limit: i64) -> Result<Vec<OrderRow>> {
     let params = [SITE.into(), order_id.into(), limit.into()];
-    let rows = conn.rows(&ORDERS_AFTER, &params, OrderRow::read)?;
-    with_items(conn, rows)
+    conn.rows(&ORDERS_AFTER, &params, OrderRow::read)
 }
 
 /// When an order or refund was made.

@@ -6,10 +6,10 @@ use std::sync::Arc;
 use db::Conn;
 use db::filter::Page;
 use frame::Options;
-use shop_rows::order::{self, Order, OrderKind};
+use shop_rows::order::{self, Order, OrderKind, OrderRow};
 use shop_rows::{coupon, customer_lookup, download_log, product};
 use site_rows::term::{self, TermFilter};
-use types::{Result, Timestamp};
+use types::Result;
 
 use crate::derive::{self, Numbers};
 use crate::facts::{Catalog, DownloadFact, OrderFact};
@@ -62,25 +62,10 @@ pub(super) fn orders(conn: &mut dyn Conn, ids: &BTreeSet<i64>) -> Result<Change>
     Ok(change)
 }
 
-/// Some of all orders, by their ids.
-#[derive(Debug, Default)]
-pub(super) struct Batch {
-    pub(super) facts: Vec<OrderFact>,
-    /// The ids of the orders that were read, whatever became of them.
-    pub(super) order_ids: Vec<i64>,
-}
-
-/// Reads the next orders after that id, and those of them that were made since that moment.
-pub(super) fn orders_after(
-    conn: &mut dyn Conn,
-    after: i64,
-    since: Option<Timestamp>,
-) -> Result<Batch> {
-    let limit = i64::try_from(ORDERS_AT_ONCE).unwrap_or(i64::MAX);
-    let mut orders = order::after(conn, after, limit)?;
-    let order_ids = orders.iter().map(|order| order.row.order_id).collect();
-    orders.retain(|order| since.is_none_or(|since| order.row.created >= since));
-    Ok(Batch { facts: families(conn, &orders)?, order_ids })
+/// The facts of these orders, whose lines are read, and of all their refunds.
+pub(super) fn families_of(conn: &mut dyn Conn, orders: Vec<OrderRow>) -> Result<Vec<OrderFact>> {
+    let orders = order::with_items(conn, orders)?;
+    families(conn, &orders)
 }
 
 /// The facts of these orders and of all their refunds.
