@@ -101,13 +101,20 @@ pub(crate) async fn run(work: &mut Work) -> Result<(), Halt> {
     work.save().await
 }
 
+/// Whether webhooks told of something that nobody has looked at.
+pub(crate) async fn has_hints(work: &Work) -> Result<bool, Halt> {
+    let row = work.row.clone();
+    let read = move |conn: &mut dyn Conn| connection::hints(conn, &row, 1);
+    Ok(!work.stores.platform.store.read(read).await?.is_empty())
+}
+
 /// Looks at what webhooks told of, and at some of what they tell meanwhile.
 pub(crate) async fn hints(work: &mut Work) -> Result<(), Halt> {
-    for _ in 0..HINTS_ROUNDS {
+    for round in 0..HINTS_ROUNDS {
         let row = work.row.clone();
         let read = move |conn: &mut dyn Conn| connection::hints(conn, &row, HINTS_AT_ONCE);
         let hints = work.stores.platform.store.read(read).await?;
-        if hints.is_empty() || work.is_turn_over() {
+        if hints.is_empty() || (round > 0 && work.is_turn_over()) {
             return Ok(());
         }
         for kind in
@@ -115,6 +122,7 @@ pub(crate) async fn hints(work: &mut Work) -> Result<(), Halt> {
         {
             let of_kind = |hint: &&Hint| kind_of(&hint.resource) == Some(kind);
             let ids: Vec<i64> = hints.iter().filter(of_kind).map(|hint| hint.object_id).collect();
+            work.heard_of.extend(ids.iter().map(|id| (kind, *id)));
             look_at(work, list_of(kind), &ids).await?;
         }
         let row = work.row.clone();

@@ -5,9 +5,9 @@
 //! database of its own ([`stores`]), so that its ids stay what they are and everything that reads a
 //! shop reads the copy as well. [`worker`] looks after all connections: the first copy ([`copy`],
 //! [`backwards`]), then what changes ([`follow`], [`touched`]), told by webhooks ([`hooks`],
-//! [`events`]) or found by asking; [`reconcile`] compares the two, [`days`] keeps what reports over
-//! many stores need, and [`upkeep`] keeps copies small and fast. Before the copy [`checks`] says
-//! what the store is like; afterwards [`alerts`] says when it is unlike itself. What a store
+//! [`incoming`]) or found by asking; [`reconcile`] compares the two, [`days`] keeps what reports
+//! over many stores need, and [`upkeep`] keeps copies small and fast. Before the copy [`checks`]
+//! says what the store is like; afterwards [`alerts`] says when it is unlike itself. What a store
 //! answers is read by [`answer`], within bounds.
 //!
 //! **The store is right.** What is here is a copy: it is written by nobody else, and may be deleted
@@ -19,9 +19,9 @@ mod backwards;
 mod checks;
 mod copy;
 mod days;
-pub mod events;
 mod follow;
 mod hooks;
+pub mod incoming;
 mod reconcile;
 mod settings;
 pub mod source;

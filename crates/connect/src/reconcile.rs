@@ -178,7 +178,6 @@ async fn compare_orders(work: &mut Work) -> Result<(), Halt> {
             let mut slices = slices(month, there.max(here).unwrap_or_default());
             slices.retain(|(_, end)| *end > until);
             for span in slices {
-                // Who changes something meanwhile does not wait until all is compared.
                 hints(work).await?;
                 let differed = compare_span(work, (&span.0, &span.1)).await?;
                 note(work, |comparison| {
@@ -355,6 +354,7 @@ async fn compare(
 ) -> Result<i64, Halt> {
     let list = list_of(kind);
     let (mut theirs, mut ours) = (Versions::new(), Versions::new());
+    work.heard_of.clear();
     for status in statuses {
         let query = format!("{query}{status}&_fields=id,{}", VERSION.join(","));
         let question = format!("wc/v3/{}?{query}", list.path);
@@ -366,7 +366,9 @@ async fn compare(
     let of_kind = work.cursor.skipped.iter().filter(|skipped| skipped.kind == kind.name());
     let skipped: Vec<i64> = of_kind.map(|skipped| skipped.id).collect();
     let all: BTreeSet<i64> = theirs.keys().chain(ours.keys()).copied().collect();
-    let differs = |id: &i64| theirs.get(id) != ours.get(id) && !skipped.contains(id);
+    // What was told of meanwhile was read again, later than one of the two or both.
+    let is_known = |id: &i64| skipped.contains(id) || work.heard_of.contains(&(kind, *id));
+    let differs = |id: &i64| theirs.get(id) != ours.get(id) && !is_known(id);
     let ids: Vec<i64> = all.into_iter().filter(differs).collect();
     for ids in ids.chunks(PAGE) {
         look_at(work, list, ids).await?;
@@ -402,11 +404,22 @@ async fn versions_there(work: &mut Work, question: &str) -> Result<Option<Versio
             return Ok(Some(versions));
         }
         work.save().await?;
+        // Who changes something meanwhile does not wait until all is compared.
+        hints(work).await?;
     }
 }
 
-async fn versions_here(work: &Work, question: &str) -> Result<Versions, Halt> {
-    Ok(work.list_here(question).await?.iter().map(version).collect())
+async fn versions_here(work: &mut Work, question: &str) -> Result<Versions, Halt> {
+    let (mut versions, mut offset) = (Versions::new(), 0);
+    loop {
+        let items = work.page_here(question, offset).await?;
+        versions.extend(items.iter().map(version));
+        offset += items.len();
+        if items.len() < PAGE {
+            return Ok(versions);
+        }
+        hints(work).await?;
+    }
 }
 
 fn version(item: &Item) -> (i64, u64) {

@@ -170,6 +170,8 @@ pub(crate) struct Work {
     pub(crate) store: Arc<OpenStore>,
     /// Lists of terms that were read as a whole in this turn.
     pub(crate) has_read: HashSet<&'static str>,
+    /// Records that webhooks told of since the last comparison began.
+    pub(crate) heard_of: HashSet<(RecordKind, i64)>,
     started: Instant,
 }
 
@@ -182,8 +184,8 @@ impl Work {
         let cursor = Cursor::of(&row);
         let counts = serde_json::from_str(&row.counts).unwrap_or_default();
         let (source, started) = (Arc::new(source), Instant::now());
-        let has_read = HashSet::new();
-        Self { stores, row, cursor, counts, source, store, has_read, started }
+        let (has_read, heard_of) = (HashSet::new(), HashSet::new());
+        Self { stores, row, cursor, counts, source, store, has_read, heard_of, started }
     }
 
     pub(crate) fn now(&self) -> Timestamp {
@@ -407,16 +409,24 @@ impl Work {
         Ok((total.and_then(|(_, total)| total.parse().ok()), body))
     }
 
+    /// A page of a list of the copy.
+    pub(crate) async fn page_here(
+        &self,
+        question: &str,
+        offset: usize,
+    ) -> Result<Vec<Map<String, Value>>> {
+        let mark = if question.contains('?') { '&' } else { '?' };
+        let page = format!("/{question}{mark}per_page={PAGE}&offset={offset}");
+        let (_, answer) = self.ask(&page).await?;
+        let items = answer.as_array().map(Vec::as_slice).unwrap_or_default();
+        Ok(items.iter().filter_map(Value::as_object).cloned().collect())
+    }
+
     /// A whole list of the copy.
     pub(crate) async fn list_here(&self, question: &str) -> Result<Vec<Map<String, Value>>> {
-        let mark = if question.contains('?') { '&' } else { '?' };
         let mut all: Vec<Map<String, Value>> = Vec::new();
         loop {
-            let page = format!("/{question}{mark}per_page={PAGE}&offset={}", all.len());
-            let (_, answer) = self.ask(&page).await?;
-            let items = answer.as_array().map(Vec::as_slice).unwrap_or_default();
-            let items = items.iter().filter_map(Value::as_object).cloned();
-            let items: Vec<Map<String, Value>> = items.collect();
+            let items = self.page_here(question, all.len()).await?;
             // Some lists have no pages.
             let is_again = all.first().is_some_and(|first| items.first() == Some(first));
             let is_last = is_again || items.len() < PAGE;

@@ -11,7 +11,7 @@ use axum::extract::Request;
 use axum::http::header::{AUTHORIZATION, CONTENT_TYPE, HeaderValue};
 use axum::http::{Method, Response, StatusCode};
 use connect::Stores;
-use connect::events::{self, Received};
+use connect::incoming::{self, Received};
 use data_encoding::BASE64;
 use onboarding::connections::{STORES_ROOT, is_id};
 use serde_json::json;
@@ -143,7 +143,7 @@ async fn take(
     let (parts, body) = request.into_parts();
     let limits = &rest.shared.settings.limits;
     let most = limits.rest_body_bytes;
-    let bytes = if below == "key" { most.min(events::GRANT_BYTES_MAX) } else { most };
+    let bytes = if below == "key" { most.min(incoming::GRANT_BYTES_MAX) } else { most };
     let Ok(body) = receive(body, &parts.headers, bytes, limits).await else {
         return text(StatusCode::BAD_REQUEST, "The body is too large or incomplete.\n");
     };
@@ -152,8 +152,8 @@ async fn take(
     };
     let proof = (header("x-wc-webhook-topic"), header("x-wc-webhook-signature"));
     let taken = match below {
-        "events" => events::webhook(stores, id, proof, &body).await,
-        _ => events::grant(stores, id, &body).await,
+        "events" => incoming::webhook(stores, id, proof, &body).await,
+        _ => incoming::grant(stores, id, &body).await,
     };
     match taken {
         Ok(Received::Taken) => text(StatusCode::OK, "Taken.\n"),
