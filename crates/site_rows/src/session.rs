@@ -27,7 +27,6 @@ statements! {
         "WHERE user_id = $1 AND site_id = $2 AND expires_us > $3
          ORDER BY created_us DESC, token_hash LIMIT $4"
     );
-    SESSION_EXTEND = "UPDATE sessions SET expires_us = $1 WHERE site_id = $2 AND token_hash = $3";
     SESSION_DELETE = "DELETE FROM sessions WHERE site_id = $1 AND token_hash = $2";
     SESSION_DELETE_OF_USER = "DELETE FROM sessions WHERE site_id = $1 AND user_id = $2";
     SESSION_DELETE_OTHERS =
@@ -53,11 +52,6 @@ pub fn of_user(
 ) -> Result<Vec<SessionRow>> {
     let values = [user_id.into(), SITE.into(), now.into(), limit.into()];
     conn.rows(&SESSIONS_OF_USER, &values, SessionRow::read)
-}
-
-/// Returns whether there is such a session.
-pub fn extend(conn: &mut dyn Conn, token_hash: &[u8], expires: Timestamp) -> Result<bool> {
-    Ok(conn.execute(&SESSION_EXTEND, &[expires.into(), SITE.into(), token_hash.into()])? == 1)
 }
 
 /// Returns whether there was such a session.

@@ -46,7 +46,7 @@ fn item() -> Item {
         Schema::object([
             ("id", text("Id of the session.")),
             ("created", moment("Date signed in, in UTC.")),
-            ("expires", moment("Date it ends unless it is renewed, in UTC.")),
+            ("expires", moment("Date it ends, in UTC.")),
             ("ip", text("IP address it began from.")),
             ("user_agent", text("Browser it began in, as that describes itself.")),
             ("current", current.context(&["view"]).readonly()),

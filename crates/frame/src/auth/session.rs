@@ -13,7 +13,7 @@ use super::Found;
 use super::nonce::{self, Holder};
 use crate::{Identity, Request, Site, User, Via, cookies};
 
-/// A session lives this long without being renewed.
+/// A session lives this long.
 pub const LIFE: Duration = Duration::from_hours(48);
 /// A session that was to be kept.
 pub const LIFE_KEPT: Duration = Duration::from_hours(14 * 24);
