@@ -33,8 +33,20 @@ pub fn temp_dir() -> anyhow::Result<tempfile::TempDir> {
         .context("cannot create a temporary folder")
 }
 
-/// A port that nobody listens on at the moment.
+/// Ports that are never given to outgoing connections, as Linux is usually set up: one that is free
+/// when it is chosen cannot be lost to a client before its server is up.
+const LISTENING_PORTS: std::ops::Range<u16> = 16_384..32_768;
+const PORTS_TRIED: usize = 1_000;
+
+/// A port that nobody listens on at the moment. Chosen at random, so that two processes that ask
+/// at once hardly get the same.
 pub fn free_port() -> anyhow::Result<u16> {
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).context("no free port")?;
-    Ok(listener.local_addr()?.port())
+    for _ in 0..PORTS_TRIED {
+        let drawn = getrandom::u32()? % u32::from(LISTENING_PORTS.end - LISTENING_PORTS.start);
+        let port = LISTENING_PORTS.start + u16::try_from(drawn)?;
+        if TcpListener::bind((Ipv4Addr::LOCALHOST, port)).is_ok() {
+            return Ok(port);
+        }
+    }
+    anyhow::bail!("no free port among {PORTS_TRIED} tried")
 }
