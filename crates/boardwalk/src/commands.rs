@@ -143,7 +143,7 @@ fn openapi_document(common: &Common, interface: Interface) -> Result<Value> {
             let Config { site: settings, admin, .. } = Config::load(common)?;
             let admin = admin::Admin::new(&admin)?;
             let reports = server::Reports::default();
-            let routes = server::routes(&settings.names, &reports, &admin);
+            let routes = server::routes(&settings.names, &reports, &admin)?;
             frame::openapi::document(&settings, routes)?
         }
     })

@@ -46,7 +46,7 @@ use frame::managers;
 pub use first_content::begin;
 pub use pictures::{PICTURE_SIZES, PLACEHOLDER_FILE};
 pub use resource::{Resource, Rights};
-pub use routes::routes;
+pub use routes::{ROUTES, routes};
 
 /// Makes what every new shop has. Called at each start.
 pub fn found(conn: &mut dyn db::Conn) -> ::types::Result<()> {

@@ -1,7 +1,11 @@
 //! Every route of commerce, module by module, in the order in which the index lists them.
 
 use contract::rest::route::Route;
+use frame::routes::SharedRoutes;
 use frame::{Action, Names};
+
+/// The routes of commerce, for all sites of the process.
+pub static ROUTES: SharedRoutes = SharedRoutes::new(routes);
 
 /// The routes of commerce records and of the shop's settings.
 pub fn routes(names: &Names) -> Vec<Route<Action>> {

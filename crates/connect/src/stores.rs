@@ -307,7 +307,8 @@ impl Stores {
         settings.pages_url = Some(row.url.clone());
         let names = settings.names.clone();
         let context = ReportContext::new(&names, facts, self.foundation.shop, &self.reports);
-        let routes = [commerce::routes(&names), analytics::routes(&names, &context)];
+        let mut routes = commerce::ROUTES.named(&names)?;
+        routes.extend(frame::routes::compile(analytics::routes(&names, &context))?);
         let parts = frame::Parts {
             environment: self.platform.environment,
             store: database.clone(),
@@ -321,7 +322,7 @@ impl Stores {
         };
         let versions = Arc::clone(facts);
         let products = commerce::products::ProductContent::new(&names);
-        let site = Site::new(parts, routes.into_iter().flatten().collect())?
+        let site = Site::new(parts, routes)?
             .with_time_limit(self.site.time_limit())
             .with_body_bytes(self.site.body_bytes())
             .with_content(Box::new(products))

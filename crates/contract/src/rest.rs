@@ -11,6 +11,7 @@ mod answers;
 pub mod args;
 pub mod check;
 pub mod clean;
+mod document;
 pub mod fields;
 pub mod form;
 pub mod formats;

@@ -43,7 +43,7 @@ pub mod paging;
 pub mod password;
 pub mod request;
 pub mod rest;
-mod routes;
+pub mod routes;
 pub mod settings;
 pub mod signing;
 mod site;

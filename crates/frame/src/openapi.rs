@@ -1,11 +1,11 @@
 //! The `OpenAPI` document of the REST interface, made from the same routes that answer.
 
 use contract::rest::openapi::{self, About};
-use contract::rest::route::Route;
 use serde_json::Value;
 use types::{Error, Result};
 
-use crate::{Action, Settings, routes};
+use crate::Settings;
+use crate::routes::{self, Routes};
 
 const DESCRIPTION: &str = "The site's content, users and settings, its shop, and discovery. Every \
     route also takes `_fields`, `_embed`, `_envelope` and `_method`, answers HEAD like \
@@ -15,10 +15,10 @@ const DESCRIPTION: &str = "The site's content, users and settings, its shop, and
     `name[member]=value`.";
 
 /// Describes the interface as these settings name it; `more` are the routes of the crates above.
-pub fn document(settings: &Settings, more: Vec<Route<Action>>) -> Result<Value> {
+pub fn document(settings: &Settings, more: Routes) -> Result<Value> {
     let names = &settings.names;
     names.check().map_err(Error::invalid)?;
-    let table = routes::compile(names, more)?;
+    let table = routes::table_of(names, more)?;
     let root = &names.rest_root;
     let sandbox = format!("http://127.0.0.1:8080/{root}");
     let production = format!("http://127.0.0.1:8081/{root}");

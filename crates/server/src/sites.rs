@@ -5,9 +5,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use analytics::facts::Facts;
-use contract::rest::route::Route;
 use frame::first_content::FirstContent;
 use frame::media::{FileStorage, FolderStorage, Library};
+use frame::routes::{Routes, SharedRoutes, compile};
 use onboarding::Platform;
 use types::{Environment, Error, Result};
 
@@ -60,17 +60,19 @@ pub fn make_stores(
 pub const OPTIONS: frame::options::Tables =
     &[content::OPTIONS, commerce::options::DEFINITIONS, commerce::emails::OPTIONS, admin::OPTIONS];
 
+static CONTENT_ROUTES: SharedRoutes = SharedRoutes::new(|names| content::routes(names, OPTIONS));
+
 /// The routes of all that stands on the site.
-pub fn routes(
-    names: &frame::Names,
-    reports: &Reports,
-    admin: &admin::Admin,
-) -> Vec<Route<frame::Action>> {
-    let of_content = content::routes(names, OPTIONS);
+pub fn routes(names: &frame::Names, reports: &Reports, admin: &admin::Admin) -> Result<Routes> {
     let of_reports = analytics::routes(names, &reports.context(names));
-    let of_shop = [commerce::routes(names), storefront::routes(names)].into_iter().flatten();
-    let all = [of_content, of_shop.collect(), of_reports, admin.routes(names)];
-    all.into_iter().flatten().collect()
+    let all = [
+        CONTENT_ROUTES.named(names)?,
+        commerce::ROUTES.named(names)?,
+        storefront::ROUTES.named(names)?,
+        compile(of_reports)?,
+        compile(admin.routes(names))?,
+    ];
+    Ok(all.into_iter().flatten().collect())
 }
 
 /// Makes what a site is born with, and what a new one begins with. The shop stands on the site,
@@ -138,7 +140,7 @@ pub fn make_site(
         shop_code_prefix: commerce::options::CODE_PREFIX,
     };
     let admin = admin::Admin::new(&settings.admin)?;
-    let routes = routes(&parts.settings.names, reports, &admin);
+    let routes = routes(&parts.settings.names, reports, &admin)?;
     let context = reports.context(&parts.settings.names);
     let pages = commerce::products::ProductPages::new(&parts.settings.names);
     let products = commerce::products::ProductContent::new(&parts.settings.names);

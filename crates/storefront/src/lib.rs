@@ -27,7 +27,11 @@ mod terms;
 
 use contract::rest::route::Route;
 use frame::jobs::JobKind;
+use frame::routes::SharedRoutes;
 use frame::{Action, Names};
+
+/// The routes of the shop window, for all sites of the process.
+pub static ROUTES: SharedRoutes = SharedRoutes::new(routes);
 
 /// The routes of both namespaces, in the order in which the index lists them.
 pub fn routes(names: &Names) -> Vec<Route<Action>> {

@@ -5,6 +5,7 @@
 use serde_json::Value;
 
 use super::Schema;
+use super::document::Document;
 use super::schema::{OR_NULL, SHOWN};
 
 /// What follows a schema's published keywords.
@@ -46,13 +47,13 @@ pub(super) enum Shape {
     /// The item as it was, or the word that it is gone with what it was.
     Deletion,
     /// The results of a batch over items of this document.
-    Batch(Value),
+    Batch(Document),
     /// This, which is no item of the route.
-    Like(Value),
+    Like(Document),
     /// An item of this document, where the route has no items of its own.
-    One(Value),
+    One(Document),
     /// A list of such items.
-    Several(Value),
+    Several(Document),
     /// A file of this media type, which is no JSON.
     File(&'static str),
 }
@@ -70,5 +71,5 @@ pub(super) struct Answers {
     /// Statuses of refusals that other operations do not know.
     pub(super) refusals: Vec<u16>,
     /// The body of refusals that are no error object.
-    pub(super) refusal: Option<Value>,
+    pub(super) refusal: Option<Document>,
 }

@@ -130,6 +130,11 @@ impl Args {
         map_or_list(known.map(|arg| (arg.name.clone(), arg.schema.published())).collect())
     }
 
+    /// Whether there is anything that only this product has.
+    pub(super) fn has_ours(&self) -> bool {
+        self.list.iter().any(|arg| arg.schema.has_ours())
+    }
+
     /// All parameters, in the same form.
     pub fn description(&self) -> Value {
         map_or_list(
@@ -206,6 +211,20 @@ impl CompiledArgs {
         self.list.get(position).map(|arg| (position, arg))
     }
 
+    /// The greatest value of a numeric parameter that is checked by its schema, if it has one.
+    pub fn maximum(&self, name: &str) -> Option<i64> {
+        let maximum = self.find(name)?.1.node()?.number.as_ref()?.maximum?;
+        Some(loose::to_int(&Value::from(maximum)))
+    }
+
+    /// Whether a parameter that is checked by a list of choices can have this value; one without
+    /// can have any.
+    pub fn takes(&self, name: &str, value: &str) -> bool {
+        let choices = self.find(name).and_then(|(_, arg)| arg.node()).map(|node| &node.choices);
+        let choices = choices.filter(|choices| !choices.is_empty());
+        choices.is_none_or(|choices| choices.iter().any(|choice| choice == value))
+    }
+
     pub fn defaults(&self) -> &Arc<Map<String, Value>> {
         &self.defaults
     }
@@ -225,6 +244,17 @@ impl CompiledArg {
             Treatment::None => Ready::None,
         };
         Ok(Self { name: arg.name.clone(), is_required: arg.schema.is_required(), treatment })
+    }
+
+    fn node(&self) -> Option<&Node> {
+        match &self.treatment {
+            Ready::Parse(node)
+            | Ready::Convert(node)
+            | Ready::Nullable(node)
+            | Ready::Cleaned(node, _)
+            | Ready::Checked(_, node) => Some(node),
+            Ready::Own(_) | Ready::Custom(..) | Ready::None => None,
+        }
     }
 
     /// The check of the value that counts, before anything is converted.

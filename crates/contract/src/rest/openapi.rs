@@ -44,11 +44,14 @@ pub fn document<O>(
 ) -> Value {
     let mut paths = Map::new();
     let mut components = Components::new();
-    for route in table.routes().iter().filter(|route| !route.is_unlisted) {
+    for route in table.routes().filter(|route| !route.is_unlisted) {
         let security = security(takes_keys(&route.pattern));
         let mut described = BTreeSet::new();
         for endpoint in &route.endpoints {
-            let args = endpoint.described().as_object().cloned().unwrap_or_default();
+            let args = match endpoint.described() {
+                Value::Object(args) => args,
+                _ => Map::new(),
+            };
             for verb in endpoint.verbs {
                 // A route may list a verb twice; only the first operation is ever reached.
                 if !described.insert(*verb) {

@@ -7,6 +7,7 @@ use regex::bytes::{Regex, RegexBuilder};
 use serde_json::{Map, Value, json};
 
 use super::answers::{self, Answers, Shape};
+use super::document::Document;
 use super::{Args, CompiledArgs, Schema};
 
 /// The method of a request, after any override.
@@ -146,8 +147,8 @@ impl<O> Route<O> {
         let regex = regex.transpose()?;
         let mut endpoints = Vec::new();
         for ((verbs, args, operation), answers) in self.endpoints.into_iter().zip(told) {
-            let document = args.document();
-            let description = Some(args.description()).filter(|all| *all != document);
+            let document = Document::new(&args.document());
+            let description = args.has_ours().then(|| Document::new(&args.description()));
             let args = args.compile().map_err(|error| format!("{}: {error}", self.pattern))?;
             let batch = self.batch;
             endpoints.push(Endpoint {
@@ -161,12 +162,15 @@ impl<O> Route<O> {
             });
         }
         let literal = literal.to_owned();
+        let schema = self.schema.as_ref().map(|item| Document::new(&answers::published(item)));
+        let item =
+            self.schema.as_ref().map(Document::new).filter(|item| schema.as_ref() != Some(item));
         Ok(CompiledRoute {
             namespace: self.namespace,
             pattern: self.pattern,
             endpoints,
-            schema: self.schema.as_ref().map(answers::published),
-            item: self.schema,
+            schema,
+            item,
             body_bytes_max: self.body_bytes_max,
             is_unlisted: self.is_unlisted,
             streams_body: self.streams_body,
@@ -205,25 +209,25 @@ impl<O> Route<O> {
     /// The results of a batch over items of this document, which the request has in groups.
     #[must_use]
     pub fn batches(self, item: Value) -> Self {
-        self.shaped(Shape::Batch(item))
+        self.shaped(Shape::Batch(Document::new(&item)))
     }
 
     /// This, which is no item of the route.
     #[must_use]
     pub fn shows(self, answer: Schema) -> Self {
-        self.shaped(Shape::Like(answer.item()))
+        self.shaped(Shape::Like(Document::new(&answer.item())))
     }
 
     /// An item of this document, where the route publishes none of its own.
     #[must_use]
     pub fn shows_one(self, item: Value) -> Self {
-        self.shaped(Shape::One(item))
+        self.shaped(Shape::One(Document::new(&item)))
     }
 
     /// A list of items of this document, where the route publishes none of its own.
     #[must_use]
     pub fn shows_several(self, item: Value) -> Self {
-        self.shaped(Shape::Several(item))
+        self.shaped(Shape::Several(Document::new(&item)))
     }
 
     /// A file of this media type.
@@ -266,7 +270,7 @@ impl<O> Route<O> {
     /// The body of refusals that are no error object.
     #[must_use]
     pub fn refuses_like(self, body: Schema) -> Self {
-        self.answering(|answers| answers.refusal = Some(body.item()))
+        self.answering(|answers| answers.refusal = Some(Document::new(&body.item())))
     }
 
     fn shaped(self, shape: Shape) -> Self {
@@ -287,28 +291,16 @@ pub struct Endpoint<O> {
     pub args: CompiledArgs,
     pub batch: bool,
     pub operation: O,
-    document: Value,
+    document: Document,
     /// The same with what only this product has, if there is such.
-    description: Option<Value>,
+    description: Option<Document>,
     pub(super) answers: Answers,
 }
 
 impl<O> Endpoint<O> {
     /// The parameters with all that it takes, also what only this product has.
-    pub(super) fn described(&self) -> &Value {
-        self.description.as_ref().unwrap_or(&self.document)
-    }
-
-    /// The greatest value of a numeric parameter, if it has one.
-    pub fn maximum(&self, name: &str) -> Option<i64> {
-        self.document.get(name)?.get("maximum")?.as_i64()
-    }
-
-    /// Whether a parameter of a list of choices can have this value; one without can have any.
-    pub fn takes(&self, name: &str, value: &str) -> bool {
-        let choices = self.document.get(name).and_then(|schema| schema.get("enum"));
-        let choices = choices.and_then(Value::as_array);
-        choices.is_none_or(|choices| choices.iter().any(|choice| choice == value))
+    pub(super) fn described(&self) -> Value {
+        self.description.as_ref().unwrap_or(&self.document).value()
     }
 }
 
@@ -318,9 +310,10 @@ pub struct CompiledRoute<O> {
     pub namespace: String,
     pub pattern: String,
     pub endpoints: Vec<Endpoint<O>>,
-    pub schema: Option<Value>,
-    /// The same with what answers have beyond it.
-    pub(super) item: Option<Value>,
+    /// What its items look like.
+    schema: Option<Document>,
+    /// The same with what answers have beyond it, if there is such.
+    item: Option<Document>,
     /// Bytes of a body, if the route accepts more than others.
     pub body_bytes_max: Option<usize>,
     /// Whether index and documents leave it out.
@@ -352,13 +345,18 @@ impl<O> CompiledRoute<O> {
         Some(variables.collect())
     }
 
+    /// What the route's items look like in answers, if it has items.
+    pub(super) fn item(&self) -> Option<Value> {
+        self.item.as_ref().or(self.schema.as_ref()).map(Document::value)
+    }
+
     pub fn endpoint(&self, verb: Verb) -> Option<&Endpoint<O>> {
         self.endpoints.iter().find(|endpoint| endpoint.verbs.contains(&verb))
     }
 
     /// The route's entry in the index; with its schema when help is asked for.
     pub fn document(&self, rest_url: &str, help: bool) -> Value {
-        self.told(rest_url, help, |endpoint| &endpoint.document)
+        self.told(rest_url, help, |endpoint| endpoint.document.value())
     }
 
     /// The same with all that it takes, also what only this product has.
@@ -366,7 +364,7 @@ impl<O> CompiledRoute<O> {
         self.told("", true, Endpoint::described)
     }
 
-    fn told(&self, rest_url: &str, help: bool, args: fn(&Endpoint<O>) -> &Value) -> Value {
+    fn told(&self, rest_url: &str, help: bool, args: fn(&Endpoint<O>) -> Value) -> Value {
         let names = |verbs: &[Verb]| verbs.iter().map(|verb| verb.name()).collect::<Vec<_>>();
         let all: Vec<&str> = self.endpoints.iter().flat_map(|e| names(e.verbs)).collect();
         let endpoints: Vec<Value> = self
@@ -378,7 +376,7 @@ impl<O> CompiledRoute<O> {
                 if endpoint.batch {
                     document.insert("allow_batch".into(), json!({ "v1": true }));
                 }
-                document.insert("args".into(), args(endpoint).clone());
+                document.insert("args".into(), args(endpoint));
                 Value::Object(document)
             })
             .collect();
@@ -387,7 +385,7 @@ impl<O> CompiledRoute<O> {
         document.insert("methods".into(), json!(all));
         document.insert("endpoints".into(), json!(endpoints));
         if let Some(schema) = self.schema.as_ref().filter(|_| help) {
-            document.insert("schema".into(), schema.clone());
+            document.insert("schema".into(), schema.value());
         }
         if self.regex.is_none() {
             let href = format!("{rest_url}{}", self.pattern);

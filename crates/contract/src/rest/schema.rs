@@ -291,9 +291,18 @@ impl Schema {
         self.get(OURS) == Some(&Value::Bool(true))
     }
 
+    /// Whether only this product has the parameter, or some of its choices.
+    pub(super) fn has_ours(&self) -> bool {
+        has_ours(&self.document)
+    }
+
     /// What the index publishes of a parameter: without what only this product has.
     pub fn published(&self) -> Value {
-        Self { document: without_ours(&self.document) }.described()
+        if self.has_ours() {
+            Self { document: without_ours(&self.document) }.described()
+        } else {
+            self.described()
+        }
     }
 
     /// All that there is to say about a parameter.
@@ -327,6 +336,11 @@ impl From<Schema> for Value {
     fn from(schema: Schema) -> Self {
         Value::Object(schema.document)
     }
+}
+
+fn has_ours(document: &Map<String, Value>) -> bool {
+    let items = document.get("items").and_then(Value::as_object);
+    document.contains_key(OURS) || items.is_some_and(has_ours)
 }
 
 /// The keywords without choices that only this product has, also of the items of a list.

@@ -1,5 +1,7 @@
 //! All routes of the interface: finding the one that a request asks for, and describing them.
 
+use std::sync::Arc;
+
 use serde_json::{Map, Value};
 
 use super::route::{CompiledRoute, Endpoint, Route, Verb};
@@ -7,7 +9,7 @@ use super::route::{CompiledRoute, Endpoint, Route, Verb};
 /// The compiled routes in the order in which they were written down.
 #[derive(Debug)]
 pub struct Table<O> {
-    routes: Vec<CompiledRoute<O>>,
+    routes: Vec<Arc<CompiledRoute<O>>>,
     /// In order of first appearance; the empty one is not listed.
     namespaces: Vec<String>,
     /// For each namespace the places of the routes that a path within it may mean: its own, and
@@ -29,6 +31,11 @@ pub struct Found<'t, O> {
 impl<O> Table<O> {
     /// An error tells the programmer which route is wrong.
     pub fn compile(routes: impl IntoIterator<Item = Route<O>>) -> Result<Self, String> {
+        Self::new(compile(routes)?)
+    }
+
+    /// A table of routes that were compiled before, and may be in other tables as well.
+    pub fn new(routes: Vec<Arc<CompiledRoute<O>>>) -> Result<Self, String> {
         let mut table = Self {
             routes: Vec::new(),
             namespaces: Vec::new(),
@@ -36,7 +43,6 @@ impl<O> Table<O> {
             everywhere: Vec::new(),
         };
         for route in routes {
-            let route = route.compile()?;
             if table.routes.iter().any(|other| other.pattern == route.pattern) {
                 return Err(format!("{} is there twice", route.pattern));
             }
@@ -62,8 +68,8 @@ impl<O> Table<O> {
         &self.namespaces
     }
 
-    pub fn routes(&self) -> &[CompiledRoute<O>] {
-        &self.routes
+    pub fn routes(&self) -> impl Iterator<Item = &CompiledRoute<O>> {
+        self.routes.iter().map(|route| &**route)
     }
 
     /// The first route at the path that has the method. A route with another method only is no
@@ -89,7 +95,7 @@ impl<O> Table<O> {
         let longest = named.max_by_key(|(_, name)| name.len());
         let places = longest.and_then(|(place, _)| self.within.get(place));
         let places = places.unwrap_or(&self.everywhere);
-        places.iter().filter_map(|place| self.routes.get(*place))
+        places.iter().filter_map(|place| self.routes.get(*place).map(|route| &**route))
     }
 
     /// The entries of all routes, or of one namespace.
@@ -106,6 +112,13 @@ impl<O> Table<O> {
             .map(|route| (route.pattern.clone(), route.document(rest_url, help)))
             .collect()
     }
+}
+
+/// Compiles routes for one table or several. An error tells the programmer which one is wrong.
+pub fn compile<O>(
+    routes: impl IntoIterator<Item = Route<O>>,
+) -> Result<Vec<Arc<CompiledRoute<O>>>, String> {
+    routes.into_iter().map(|route| route.compile().map(Arc::new)).collect()
 }
 
 /// Whether the path is the namespace, or below it.
@@ -168,7 +181,8 @@ mod tests {
         let listed: Vec<String> = table.documents(None, "", false).keys().cloned().collect();
         assert_eq!(listed, ["/a/loud"]);
         // A parameter with choices takes no other value, one without takes any.
-        assert!(found.endpoint.takes("context", "view") && found.endpoint.takes("other", "x"));
-        assert!(!found.endpoint.takes("context", "embed"));
+        let args = &found.endpoint.args;
+        assert!(args.takes("context", "view") && args.takes("other", "x"));
+        assert!(!args.takes("context", "embed"));
     }
 }

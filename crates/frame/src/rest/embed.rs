@@ -96,14 +96,14 @@ fn set_defaults(invocation: &mut Invocation, call: &Call<'_>) {
     let found = call.site.table().find(Verb::Get, &invocation.path);
     let endpoint = found.as_ref().map(|found| found.endpoint);
     if !invocation.params.given("context") {
-        let is_short = endpoint.is_none_or(|endpoint| endpoint.takes("context", EMBED));
+        let is_short = endpoint.is_none_or(|endpoint| endpoint.args.takes("context", EMBED));
         let context = if is_short { EMBED } else { "view" };
         invocation.params.set("context", json!(context));
     }
     if invocation.params.given("per_page") {
         return;
     }
-    if let Some(most) = endpoint.and_then(|endpoint| endpoint.maximum("per_page")) {
+    if let Some(most) = endpoint.and_then(|endpoint| endpoint.args.maximum("per_page")) {
         invocation.params.set("per_page", most);
     }
 }

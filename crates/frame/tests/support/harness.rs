@@ -117,7 +117,7 @@ impl TestSite {
         let database = plan.database.as_deref();
         let location = Location::parse(database, folder.path(), environment, 1).unwrap();
         let settings = Settings { url: plan.url.map(str::to_owned), ..Settings::default() };
-        let routes = (plan.routes)(&settings.names);
+        let routes = frame::routes::compile((plan.routes)(&settings.names)).unwrap();
         let storage = Arc::new(FolderStorage::new(folder.path().join("uploads")));
         let parts = Parts {
             environment,

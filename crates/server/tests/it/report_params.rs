@@ -39,7 +39,7 @@ impl Shop {
 
     /// The reports that can be read, with their parameters.
     fn reports(&self) -> Vec<(String, Map<String, Value>)> {
-        let routes = self.recorded.site.table().routes().iter();
+        let routes = self.recorded.site.table().routes();
         let reports = routes.filter(|route| {
             let path = route.pattern.strip_prefix(NAMESPACE).unwrap_or_default();
             let is_report = path.starts_with("/reports/") || path == "/customers";

@@ -137,7 +137,7 @@ const NOT_FOR_THE_BOUND: [&str; 5] = [
 pub(crate) fn readable_paths(recorded: &Recorded) -> Vec<String> {
     let roots =
         ["reports", "leaderboards", "customers"].map(|name| format!("/wc-analytics/{name}"));
-    let routes = recorded.site.table().routes().iter();
+    let routes = recorded.site.table().routes();
     let readable = routes.filter(|route| {
         let is_ours = roots.iter().any(|root| {
             let rest = route.pattern.strip_prefix(root.as_str());

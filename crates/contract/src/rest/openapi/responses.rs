@@ -133,7 +133,7 @@ impl<O> AnswerContext<'_, O> {
                     }
                     None => json!({ "$ref": format!("{REFUSED}{name}") }),
                     Some(own) => {
-                        let own = translate::schema(own, Side::Answer);
+                        let own = translate::schema(&own.value(), Side::Answer);
                         refusal(about, json!({ "anyOf": [error, own] }))
                     }
                 };
@@ -156,17 +156,17 @@ impl<O> AnswerContext<'_, O> {
     fn body(&self, components: &mut Components) -> Value {
         let list = |item: Value| json!({ "type": "array", "items": item });
         let document = match &self.endpoint.answers.shape {
-            Shape::Like(answer) => return translate::schema(answer, Side::Answer),
-            Shape::Batch(document) => return batch(self.item(components, document)),
-            Shape::One(document) => return self.item(components, document),
-            Shape::Several(document) => return list(self.item(components, document)),
+            Shape::Like(answer) => return translate::schema(&answer.value(), Side::Answer),
+            Shape::Batch(document) => return batch(self.item(components, &document.value())),
+            Shape::One(document) => return self.item(components, &document.value()),
+            Shape::Several(document) => return list(self.item(components, &document.value())),
             Shape::File(_) => return json!({ "type": "string", "format": "binary" }),
             Shape::Usual | Shape::Item | Shape::List | Shape::Map | Shape::Deletion => {
-                &self.route.item
+                self.route.item()
             }
         };
         let Some(document) = document else { return json!({}) };
-        let item = self.item(components, document);
+        let item = self.item(components, &document);
         match &self.endpoint.answers.shape {
             Shape::List => list(item),
             Shape::Map => or_nothing(json!({ "type": "object", "additionalProperties": item })),
@@ -193,14 +193,14 @@ impl<O> AnswerContext<'_, O> {
     pub(super) fn subject(&self) -> String {
         let item = match &self.endpoint.answers.shape {
             Shape::Batch(document) | Shape::One(document) | Shape::Several(document) => {
-                Some(document)
+                Some(document.value())
             }
             Shape::Like(_) | Shape::File(_) => None,
-            _ => self.route.item.as_ref(),
+            _ => self.route.item(),
         };
         let below = self.path.trim_start_matches('/');
         let below = below.strip_prefix(&self.route.namespace).unwrap_or(below);
-        item.and_then(title).unwrap_or(below).to_owned()
+        item.as_ref().and_then(title).unwrap_or(below).to_owned()
     }
 }
 

@@ -43,11 +43,13 @@ fn things(path: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::rest::document::Document;
 
     #[test]
     fn lines_say_what_is_done_to_what() {
         let made = Answers { statuses: vec![201], ..Answers::default() };
-        let several = Answers { shape: Shape::Batch(().into()), ..Answers::default() };
+        let several =
+            Answers { shape: Shape::Batch(Document::new(&().into())), ..Answers::default() };
         let other = Answers::default();
         let products = "/products/{product_id}/variations";
         for (verb, path, answers, expected) in [
