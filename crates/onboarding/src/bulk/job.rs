@@ -6,13 +6,14 @@ use db::Conn;
 use db::background_job::{JobRow, JobState};
 use frame::Site;
 use frame::jobs::{Halt, JobCx, JobKind, Limits, Progress, Running};
+use futures_util::future;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use types::{Error, IsoId, Result, Timestamp};
 use vault::{Aad, DataKey};
 
 use super::rows::Row;
-use super::work::{self, Mode, RowContext};
+use super::work::{self, Chunk, Mode, RowContext};
 use super::{CHUNK_ROWS, UploadRef};
 use crate::rows::bulk_upload::{self, BulkStatus, BulkUploadRow};
 use crate::{Origin, Platform};
@@ -82,32 +83,31 @@ impl BulkJob {
         let upload = self.upload(&upload_ref).await?;
         let origin = Origin { request_id: task.request, address: None };
         let caller = self.platform.caller_before(&upload_ref.iso_id, &upload.actor).await?;
-        let mut first_row: i64 = cx.checkpoint()?.unwrap_or(1);
-        while first_row <= upload.rows {
-            cx.check()?;
-            let rows = self.rows(&upload_ref, caller.data_key(), first_row).await?;
-            let next = first_row + i64::try_from(rows.len()).unwrap_or(i64::MAX);
+        let checked = |first_row: i64| {
             let (platform, now) = (Arc::clone(&self.platform), cx.now());
             let context =
                 RowContext { platform, caller: caller.clone(), origin: origin.clone(), now };
-            let chunk = work::check(&context, first_row, rows).await?;
-            let progress = Progress { done: next - 1, total: Some(upload.rows) };
-            let mut mode = Mode::Optimistic;
-            let is_open = loop {
-                let (upload_ref, chunk) = (upload_ref.clone(), Arc::clone(&chunk));
-                let changes =
-                    move |conn: &mut dyn Conn| work::settle(conn, &upload_ref, &chunk, mode);
-                match cx.step(progress, &next, changes).await {
-                    Err(Halt::Retry(error)) if mode.was_too_optimistic(&error) => {
-                        mode = Mode::Careful;
-                    }
-                    stored => break stored?,
+            let upload_ref = &upload_ref;
+            async move {
+                if first_row > upload.rows {
+                    return Ok(None);
                 }
-            };
-            if !is_open {
+                let rows = self.rows(upload_ref, context.caller.data_key(), first_row).await?;
+                work::check(&context, first_row, rows).await.map(Some)
+            }
+        };
+        let mut current = checked(cx.checkpoint()?.unwrap_or(1)).await?;
+        while let Some(chunk) = current {
+            cx.check()?;
+            let next = chunk.next_row();
+            let progress = Progress { done: next - 1, total: Some(upload.rows) };
+            // One processor checks rows while another stores those before them.
+            let storing = store(cx, progress, &upload_ref, &chunk);
+            let (is_open, following) = future::join(storing, checked(next)).await;
+            if !is_open? {
                 return Err(Halt::Failed(Error::invalid("the upload was ended")));
             }
-            first_row = next;
+            current = following?;
         }
         let upload = self.upload(&upload_ref).await?;
         Ok(json!({ "succeeded": upload.succeeded, "failed": upload.failed }))
@@ -137,6 +137,25 @@ impl BulkJob {
         let rows =
             open(data_key, &upload_ref.bulk_id, first_row, &sealed.await?.ok_or_else(missing)?)?;
         if rows.is_empty() { Err(missing()) } else { Ok(rows) }
+    }
+}
+
+/// Stores a chunk with the mark that it is done. False when the upload was ended meanwhile.
+async fn store(
+    cx: &JobCx,
+    progress: Progress,
+    upload_ref: &UploadRef,
+    chunk: &Arc<Chunk>,
+) -> Result<bool, Halt> {
+    let next = chunk.next_row();
+    let mut mode = Mode::Optimistic;
+    loop {
+        let (upload_ref, chunk) = (upload_ref.clone(), Arc::clone(chunk));
+        let changes = move |conn: &mut dyn Conn| work::settle(conn, &upload_ref, &chunk, mode);
+        match cx.step(progress, &next, changes).await {
+            Err(Halt::Retry(error)) if mode.was_too_optimistic(&error) => mode = Mode::Careful,
+            stored => return stored,
+        }
     }
 }
 

@@ -71,6 +71,13 @@ pub(super) struct Chunk {
     rows: Vec<Checked>,
 }
 
+impl Chunk {
+    /// The number of the row after its last one.
+    pub(super) fn next_row(&self) -> i64 {
+        self.first_row.saturating_add(i64::try_from(self.rows.len()).unwrap_or(i64::MAX))
+    }
+}
+
 #[derive(Debug)]
 enum Checked {
     /// Can be stored, unless something else has taken its name.
@@ -194,8 +201,7 @@ pub(super) fn settle(
     if !upload.is_some_and(|upload| upload.status.is_open()) {
         return Ok(false);
     }
-    let length = i64::try_from(chunk.rows.len()).unwrap_or(i64::MAX);
-    let range = (chunk.first_row, chunk.first_row.saturating_add(length).saturating_sub(1));
+    let range = (chunk.first_row, chunk.next_row().saturating_sub(1));
     let known: HashSet<i64> =
         bulk_upload::rows_known(conn, iso_id, bulk_id, range)?.into_iter().collect();
     let is_new = |(row, _): &(i64, &Checked)| !known.contains(row);
