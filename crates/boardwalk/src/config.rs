@@ -77,11 +77,13 @@ pub(crate) struct Database {
     pub(crate) url: Option<String>,
     /// Maximum number of concurrent write connections to PostgreSQL.
     pub(crate) connections: usize,
+    /// A postgres:// URL of standbys that lists are read from. Default: none.
+    pub(crate) replicas: Option<String>,
 }
 
 impl Default for Database {
     fn default() -> Self {
-        Self { url: None, connections: 16 }
+        Self { url: None, connections: 16, replicas: None }
     }
 }
 
@@ -133,6 +135,7 @@ impl Config {
     pub(crate) fn without_secrets(&self) -> Self {
         let mut shown = self.clone();
         shown.database.url = shown.database.url.map(|url| hide_password(&url));
+        shown.database.replicas = shown.database.replicas.map(|url| hide_password(&url));
         shown
     }
 

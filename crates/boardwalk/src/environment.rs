@@ -59,7 +59,12 @@ pub(crate) fn open_existing(config: &Config, environment: Environment) -> Result
 
 pub(crate) fn location(config: &Config, environment: Environment) -> Result<Location> {
     let database = &config.database;
-    Location::parse(database.url.as_deref(), &config.data, environment, database.connections)
+    let location =
+        Location::parse(database.url.as_deref(), &config.data, environment, database.connections)?;
+    match &database.replicas {
+        Some(replicas) => location.with_replicas(replicas),
+        None => Ok(location),
+    }
 }
 
 /// Only the owner may look into the data folder.

@@ -10,6 +10,7 @@ use types::{Environment, Error, Result};
 use crate::changes::Changes;
 use crate::job::{Answer, Job, attempt, job, read_job};
 use crate::news::News;
+use crate::postgres::replica::ListReads;
 use crate::queue::Queue;
 use crate::threads::{GroupSizes, Threads};
 use crate::{Conn, Migrations, Watch, caller, postgres, sqlite};
@@ -25,7 +26,7 @@ pub enum Location {
     /// A SQLite file.
     File(PathBuf),
     /// A PostgreSQL URL; the environment has a schema of its own in that database.
-    Postgres { url: String, schema: String, connections: usize },
+    Postgres { url: String, schema: String, connections: usize, replicas: Option<String> },
 }
 
 impl Location {
@@ -41,13 +42,22 @@ impl Location {
             None => Ok(Self::File(data.join(format!("{environment}.db")))),
             Some(url) if url.starts_with("postgres://") || url.starts_with("postgresql://") => {
                 let schema = format!("boardwalk_{environment}");
-                Ok(Self::Postgres { url: url.to_owned(), schema, connections })
+                Ok(Self::Postgres { url: url.to_owned(), schema, connections, replicas: None })
             }
             Some(_) => Err(Error::invalid(
                 "the database must be a postgres:// URL; leave it out for SQLite files in the \
                  data folder",
             )),
         }
+    }
+
+    /// The same with standbys that lists are read from, by a PostgreSQL URL of their own.
+    pub fn with_replicas(mut self, of_replicas: &str) -> Result<Self> {
+        let Self::Postgres { replicas, .. } = &mut self else {
+            return Err(Error::invalid("only a PostgreSQL database has replicas"));
+        };
+        *replicas = Some(of_replicas.to_owned());
+        Ok(self)
     }
 
     /// Where a part of the environment is that has a database of its own, by the part's name: a
@@ -67,6 +77,7 @@ impl Location {
                 url: url.clone(),
                 schema: format!("{schema}_{name}"),
                 connections: APART_CONNECTIONS,
+                replicas: None,
             },
         }
     }
@@ -102,6 +113,8 @@ struct Inner {
     groups: Arc<GroupSizes>,
     changes: Arc<Changes>,
     news: Arc<News>,
+    /// Of lists, where there are replicas.
+    list_reads: Option<Arc<ListReads>>,
     /// Where other nodes can be heard, if there may be others.
     shared: Option<postgres::Target>,
     migrations: Migrations,
@@ -125,16 +138,20 @@ impl Database {
         let groups = Arc::new(GroupSizes::default());
         let changes = Arc::new(Changes::new(migrations));
         let news = Arc::new(News::new(matches!(location, Location::Postgres { .. })));
+        let mut list_reads = None;
         let (threads, shared) = match location {
             Location::File(path) => {
                 (sqlite::start(path, migrations, (Arc::clone(&groups), &changes))?, None)
             }
-            Location::Postgres { url, schema, connections } => {
+            Location::Postgres { url, schema, connections, replicas } => {
                 let target = postgres::Target::parse(url, schema, &changes, &news)?;
-                (postgres::start(&target, migrations, *connections)?, Some(target))
+                let replicas = replicas.as_deref().map(|url| target.replicas(url)).transpose()?;
+                list_reads = replicas.is_some().then(Arc::default);
+                let of_lists = replicas.as_ref().zip(list_reads.as_ref());
+                (postgres::start(&target, migrations, *connections, of_lists)?, Some(target))
             }
         };
-        let inner = Inner { threads, groups, changes, news, shared, migrations };
+        let inner = Inner { threads, groups, changes, news, list_reads, shared, migrations };
         Ok(Self { inner: Arc::new(inner) })
     }
 
@@ -190,6 +207,16 @@ impl Database {
         answer(submit(&self.inner.threads.reads, job)?.await)
     }
 
+    /// [`Database::read`] for what takes long and may be read from a replica, such as lists. They
+    /// show everything that was acknowledged before, wherever they are read.
+    pub async fn list<T: Send + 'static>(
+        &self,
+        closure: impl Fn(&mut dyn Conn) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        let (job, _waiter) = read_job(closure);
+        answer(submit(&self.inner.threads.lists, job)?.await)
+    }
+
     /// [`Database::write`] for callers without an async runtime. Never call it from async code.
     pub fn write_blocking<T: Send + 'static>(
         &self,
@@ -215,6 +242,15 @@ impl Database {
         answer(submit(&self.inner.threads.reads, job)?.blocking_recv())
     }
 
+    /// [`Database::list`] for callers without an async runtime. Never call it from async code.
+    pub fn list_blocking<T: Send + 'static>(
+        &self,
+        closure: impl Fn(&mut dyn Conn) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        let (job, _waiter) = read_job(closure);
+        answer(submit(&self.inner.threads.lists, job)?.blocking_recv())
+    }
+
     /// Counts the transactions that write to one of the tables, which migrations announce. Those of
     /// other nodes are counted when they are heard.
     pub fn watch(&self, tables: &[&str]) -> Watch {
@@ -234,6 +270,11 @@ impl Database {
     /// holds its pages itself.
     pub fn page_cache_bytes_max(&self) -> Option<u64> {
         self.is_embedded().then(sqlite::page_cache_bytes_max)
+    }
+
+    /// How many lists were read from replicas, if there are any, and how many from the primary.
+    pub fn list_reads(&self) -> Option<(u64, u64)> {
+        self.inner.list_reads.as_ref().map(|reads| reads.counts())
     }
 
     /// How many closures the SQLite writer committed together.

@@ -8,6 +8,7 @@ mod connection;
 mod failure;
 pub(crate) mod listen;
 mod pipeline;
+pub(crate) mod replica;
 mod session;
 mod target;
 
@@ -24,6 +25,7 @@ use crate::queue::Queue;
 use crate::threads::Threads;
 use crate::{Conn as _, Migrations};
 use connection::{Cancel, Commit, PgConn, spawn};
+use replica::ListReads;
 use target::Purpose;
 pub(crate) use target::Target;
 
@@ -37,8 +39,14 @@ const LOST_MAX: u32 = 2;
 /// Any number will do as long as nobody else on the server takes it: "boardwlk" in ASCII.
 const MIGRATION_LOCK: i64 = 0x626f_6172_6477_6c6b;
 
-/// Connects, brings the schema up to date and starts the threads.
-pub(crate) fn start(target: &Target, migrations: Migrations, writers: usize) -> Result<Threads> {
+/// Connects, brings the schema up to date and starts the threads. Lists are read from the
+/// replicas, if there are any.
+pub(crate) fn start(
+    target: &Target,
+    migrations: Migrations,
+    writers: usize,
+    replicas: Option<(&Target, &Arc<ListReads>)>,
+) -> Result<Threads> {
     target.check_sessions()?;
     migrate(target, migrations)?;
     // Who is given few connections to write with is given few to read with.
@@ -53,6 +61,15 @@ pub(crate) fn start(target: &Target, migrations: Migrations, writers: usize) -> 
         let (target, queue) = (target.clone(), Arc::clone(&threads.reads));
         let read = move || serve(&target, &queue, Mode::Read);
         threads.readers.push(spawn("postgres-reader", read)?);
+    }
+    if let Some((replicas, reads)) = replicas {
+        threads.lists = Arc::new(Queue::new(readers));
+        for place in 0..readers {
+            let (primary, replicas) = (target.clone(), replicas.clone());
+            let (queue, reads) = (Arc::clone(&threads.lists), Arc::clone(reads));
+            let read = move || replica::serve(&primary, (&replicas, place), &queue, &reads);
+            threads.readers.push(spawn("postgres-replica", read)?);
+        }
     }
     Ok(threads)
 }

@@ -16,6 +16,8 @@ pub(crate) const GROUP_TIME_MAX: Duration = Duration::from_millis(20);
 pub(crate) struct Threads {
     pub(crate) writes: Arc<Queue>,
     pub(crate) reads: Arc<Queue>,
+    /// Reads that a replica may answer. Without replicas these are reads like others.
+    pub(crate) lists: Arc<Queue>,
     pub(crate) writers: Vec<JoinHandle<()>>,
     pub(crate) readers: Vec<JoinHandle<()>>,
 }
@@ -23,9 +25,11 @@ pub(crate) struct Threads {
 impl Threads {
     /// The queues for so many writers and readers, before any thread has started.
     pub(crate) fn new(writers: usize, readers: usize) -> Self {
+        let reads = Arc::new(Queue::new(readers));
         Self {
             writes: Arc::new(Queue::new(writers)),
-            reads: Arc::new(Queue::new(readers)),
+            lists: Arc::clone(&reads),
+            reads,
             writers: Vec::new(),
             readers: Vec::new(),
         }
@@ -37,6 +41,7 @@ impl Drop for Threads {
     /// file last can tidy up after it.
     fn drop(&mut self) {
         self.reads.close();
+        self.lists.close();
         join(&mut self.readers);
         self.writes.close();
         join(&mut self.writers);

@@ -254,13 +254,17 @@ impl Site {
             Work::Write(_) if invocation.refused.is_none() => {
                 self.perform_writing(invocation, visit, turn).await
             }
-            _ => self.perform_reading(invocation, visit, turn).await,
+            _ => {
+                let has_pages = found.endpoint.args.has("per_page");
+                self.perform_reading(has_pages, invocation, visit, turn).await
+            }
         };
         performed.map_or_else(|error| Reply::from(&failed(&error)), |performed| performed.reply)
     }
 
     async fn perform_reading(
         self: &Arc<Self>,
+        is_list: bool,
         invocation: Invocation,
         visit: &Arc<Visit>,
         turn: Option<Turn>,
@@ -270,7 +274,7 @@ impl Site {
             let _until_the_end = &turn;
             perform::perform(&site, &visit, &invocation, Some(conn))
         };
-        self.store().read(read).await
+        if is_list { self.store().list(read).await } else { self.store().read(read).await }
     }
 
     /// Computes on a thread that others do not wait for, once all is read.

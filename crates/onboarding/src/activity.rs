@@ -72,7 +72,7 @@ impl Endpoint<Cx> for MerchantAudit {
         // What the caller did a moment ago is to be seen.
         cx.platform.audit_chain().await?;
         let (caller, limit) = (cx.caller()?.clone(), self.limit);
-        let found = cx.platform.store.read(move |conn| {
+        let found = cx.platform.store.list(move |conn| {
             let iso_id = caller.iso_id();
             change::load::<MerchantRow>(conn, iso_id, self.merchant_id.as_str())?;
             let filter = AuditFilter {

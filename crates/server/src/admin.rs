@@ -99,6 +99,7 @@ async fn metrics(
             );
         }
     }
+    write_list_reads(&mut text, &watched);
     let (mut backlogs, mut backups, mut rotations) = (Vec::new(), Vec::new(), Vec::new());
     for (platform, _) in watched.iter() {
         let now = platform.clock.now();
@@ -124,6 +125,25 @@ async fn metrics(
     text.push_str(end);
     let kind = "application/openmetrics-text; version=1.0.0; charset=utf-8";
     ([(CONTENT_TYPE, kind)], text)
+}
+
+/// Where lists were read, if there are replicas.
+fn write_list_reads(text: &mut String, watched: &[Watched]) {
+    let counted = watched.iter().filter_map(|(platform, _)| {
+        platform.store.list_reads().map(|counts| (platform.environment, counts))
+    });
+    let mut counted = counted.peekable();
+    if counted.peek().is_none() {
+        return;
+    }
+    text.push_str("# HELP boardwalk_list_reads Lists by the database server that was read.\n");
+    text.push_str("# TYPE boardwalk_list_reads counter\n");
+    for (environment, (replica, primary)) in counted {
+        for (from, count) in [("replica", replica), ("primary", primary)] {
+            let labels = format!("environment=\"{environment}\",from=\"{from}\"");
+            let _ = writeln!(text, "boardwalk_list_reads_total{{{labels}}} {count}");
+        }
+    }
 }
 
 /// How much waits, and for how long the first of it has.

@@ -211,6 +211,11 @@ impl CompiledArgs {
         self.list.get(position).map(|arg| (position, arg))
     }
 
+    /// Whether there is a parameter of this name.
+    pub fn has(&self, name: &str) -> bool {
+        self.positions.contains_key(name)
+    }
+
     /// The greatest value of a numeric parameter that is checked by its schema, if it has one.
     pub fn maximum(&self, name: &str) -> Option<i64> {
         let maximum = self.find(name)?.1.node()?.number.as_ref()?.maximum?;

@@ -120,9 +120,19 @@ impl PgConn {
         self.query_text("SELECT pg_notify($1, $2)", &[channel, piece], &mut |_| Ok(()))
     }
 
+    /// The first column of the first row, as text, outside of any transaction.
+    pub(super) fn value(&mut self, text: &str) -> Result<Option<String>> {
+        self.session.value(text).map_err(failed)
+    }
+
+    /// The same; nothing if it takes longer, after which the connection cannot be used.
+    pub(super) fn value_within(&mut self, text: &str, at_most: Duration) -> Result<Option<String>> {
+        self.session.value_within(text, at_most).map_err(failed)
+    }
+
     /// The process of the server that answers.
     pub(super) fn process(&mut self) -> Result<String> {
-        let process = self.session.value("SELECT pg_backend_pid()").map_err(failed)?;
+        let process = self.value("SELECT pg_backend_pid()")?;
         process.ok_or_else(|| Error::internal("the storage does not tell its process"))
     }
 

@@ -40,6 +40,9 @@ struct Wire {
     poll: Driver,
     notifications: VecDeque<String>,
     has_warned: bool,
+    /// How long an answer may take, if there is a limit: a server that stands still keeps its
+    /// connections open.
+    answer_max: Option<Duration>,
 }
 
 /// What a session waits with.
@@ -65,7 +68,8 @@ impl Session {
         let Ok(connected) = connected else { return Ok(None) };
         let (client, mut connection) = connected?;
         let poll = Box::new(move |context: &mut Context<'_>| connection.poll_message(context));
-        let mut wire = Wire { runtime, poll, notifications: VecDeque::new(), has_warned: false };
+        let (notifications, has_warned, answer_max) = (VecDeque::new(), false, None);
+        let mut wire = Wire { runtime, poll, notifications, has_warned, answer_max };
         let said = wire.wait_at_most(at_most, client.batch_execute(first))?;
         Ok(said.map(|()| Self { client, wire }))
     }
@@ -94,13 +98,24 @@ impl Session {
         Ok(self.wire.has_warned)
     }
 
+    /// From now on hangs up on a server that takes longer than this for an answer.
+    pub(super) fn answer_within(&mut self, limit: Duration) {
+        self.wire.answer_max = Some(limit);
+    }
+
     /// The first column of the first row, as text.
     pub(super) fn value(&mut self, text: &str) -> Result<Option<String>, Error> {
-        let messages = self.wire.wait(self.client.simple_query(text))?;
-        Ok(messages.iter().find_map(|message| match message {
-            SimpleQueryMessage::Row(row) => row.get(0).map(str::to_owned),
-            _ => None,
-        }))
+        self.wire.wait(self.client.simple_query(text)).map(|messages| first_value(&messages))
+    }
+
+    /// The same; nothing if it takes longer, after which the session cannot be used.
+    pub(super) fn value_within(
+        &mut self,
+        text: &str,
+        at_most: Duration,
+    ) -> Result<Option<String>, Error> {
+        let messages = self.wire.wait_at_most(at_most, self.client.simple_query(text))?;
+        Ok(messages.and_then(|messages| first_value(&messages)))
     }
 
     /// How many rows each of the statements changed.
@@ -150,6 +165,13 @@ impl Session {
     }
 }
 
+fn first_value(messages: &[SimpleQueryMessage]) -> Option<String> {
+    messages.iter().find_map(|message| match message {
+        SimpleQueryMessage::Row(row) => row.get(0).map(str::to_owned),
+        _ => None,
+    })
+}
+
 /// The client is dropped before, and the server is told that the session ends.
 impl Drop for Wire {
     fn drop(&mut self) {
@@ -160,6 +182,13 @@ impl Drop for Wire {
 impl Wire {
     fn wait<T>(&mut self, future: impl Future<Output = Result<T, Error>>) -> Result<T, Error> {
         let mut future = pin!(future);
+        if let Some(limit) = self.answer_max {
+            if let Some(done) = self.wait_at_most(limit, future.as_mut())? {
+                return Ok(done);
+            }
+            // Without its connection the future ends with an error.
+            self.poll = Box::new(|_| Poll::Ready(None));
+        }
         self.drive(|context, _| future.as_mut().poll(context))
     }
 
@@ -191,7 +220,7 @@ impl Wire {
         &mut self,
         mut done: impl FnMut(&mut Context<'_>, bool) -> Poll<Result<T, Error>>,
     ) -> Result<T, Error> {
-        let Self { runtime, poll, notifications, has_warned } = self;
+        let Self { runtime, poll, notifications, has_warned, .. } = self;
         runtime.block_on(future::poll_fn(|context| {
             let is_over = loop {
                 match poll(context) {

@@ -1,9 +1,9 @@
 //! Where the database is: the hosts of the URL, of which the one that takes changes is looked for.
 //!
-//! **A host that is read-only or in recovery is never used**, so that a standby which was named by
-//! mistake, or a primary that became a standby, cannot answer with what is out of date. When the
-//! hosts are away, whoever needs a connection waits a moment for them; when they stay away, it is
-//! told at once, and one thread at a time looks for them.
+//! **A host that is read-only or in recovery is never used** in its place, so that a standby which
+//! was named by mistake, or a primary that became a standby, cannot answer with what is out of
+//! date. When the hosts are away, whoever needs a connection waits a moment for them; when they
+//! stay away, it is told at once, and one thread at a time looks for them.
 
 use std::collections::HashMap;
 use std::error::Error as StdError;
@@ -83,18 +83,34 @@ pub(super) enum Purpose {
 }
 
 impl Target {
+    /// The hosts of the URL that take changes.
     pub(crate) fn parse(
         url: &str,
         schema: &str,
         changes: &Arc<Changes>,
         news: &Arc<News>,
     ) -> Result<Self> {
+        Self::with(TargetSessionAttrs::ReadWrite, url, schema, (changes, news))
+    }
+
+    /// Hosts that follow those of this target, and are only read.
+    pub(crate) fn replicas(&self, url: &str) -> Result<Self> {
+        let heard = (&self.changes, &self.news);
+        Self::with(TargetSessionAttrs::ReadOnly, url, &self.schema, heard)
+    }
+
+    fn with(
+        attributes: TargetSessionAttrs,
+        url: &str,
+        schema: &str,
+        (changes, news): (&Arc<Changes>, &Arc<News>),
+    ) -> Result<Self> {
         let config: Config = url.parse().map_err(|error: tokio_postgres::Error| {
             Error::invalid("the database URL cannot be read; use postgres://user@host/name")
                 .because(error)
         })?;
         Ok(Self {
-            hosts: each_host(&config)?.into(),
+            hosts: each_host(&config, attributes)?.into(),
             schema: schema.to_owned(),
             changes: Arc::clone(changes),
             news: Arc::clone(news),
@@ -162,10 +178,14 @@ impl Target {
     }
 
     fn connect_to_any(&self, purpose: Purpose) -> Result<PgConn> {
-        let first = self.way.host.load(Ordering::Relaxed);
+        self.connect_from(self.way.host.load(Ordering::Relaxed), purpose)
+    }
+
+    /// A connection to the first host that can be had, beginning with the one of this number.
+    pub(super) fn connect_from(&self, first: usize, purpose: Purpose) -> Result<PgConn> {
         let mut failure = None;
         let hosts = self.hosts.iter().enumerate();
-        for (place, host) in hosts.cycle().skip(first).take(self.hosts.len()) {
+        for (place, host) in hosts.cycle().skip(first % self.hosts.len()).take(self.hosts.len()) {
             match self.connect_to(host, purpose) {
                 Ok(conn) => {
                     self.way.host.store(place, Ordering::Relaxed);
@@ -196,7 +216,8 @@ impl Target {
             None => Session::connect(runtime, host, NoTls, first),
         };
         let silent = || little(Error::unavailable("the PostgreSQL server accepts and then hangs"));
-        let session = connected.map_err(not_connected)?.ok_or_else(silent)?;
+        let refused = |error| not_connected(error, host.get_target_session_attrs());
+        let session = connected.map_err(refused)?.ok_or_else(silent)?;
         let token = session.cancel_token();
         Ok(PgConn {
             cancel: Arc::new(Cancel { token, tls, sent: Mutex::default() }),
@@ -216,6 +237,11 @@ impl Target {
     pub(super) fn check_sessions(&self) -> Result<()> {
         let (mut one, mut other) =
             (self.connect(Purpose::Reading)?, self.connect(Purpose::Reading)?);
+        Self::check_sessions_of(&mut one, &mut other)
+    }
+
+    /// The same for two connections to one server.
+    pub(super) fn check_sessions_of(one: &mut PgConn, other: &mut PgConn) -> Result<()> {
         for _ in 0..LOOKS_FOR_POOLER {
             if one.process()? == other.process()? {
                 return Err(Error::invalid(
@@ -239,8 +265,8 @@ enum Telling {
     ReadOnly,
 }
 
-fn not_connected(error: tokio_postgres::Error) -> (Error, Telling) {
-    let is_read_only = error
+fn not_connected(error: tokio_postgres::Error, wanted: TargetSessionAttrs) -> (Error, Telling) {
+    let is_other = error
         .source()
         .and_then(|source| source.downcast_ref::<io::Error>())
         // The system's own have a number.
@@ -248,7 +274,10 @@ fn not_connected(error: tokio_postgres::Error) -> (Error, Telling) {
             source.kind() == io::ErrorKind::PermissionDenied && source.raw_os_error().is_none()
         });
     let (sentence, telling) = match error.code() {
-        _ if is_read_only => (
+        _ if is_other && wanted == TargetSessionAttrs::ReadOnly => {
+            ("the PostgreSQL server takes changes: it is no standby", Telling::ReadOnly)
+        }
+        _ if is_other => (
             "the PostgreSQL server takes no changes: it is a standby, or read-only; promote it, or \
              name the primary in the database URL",
             Telling::ReadOnly,
@@ -269,7 +298,7 @@ fn not_connected(error: tokio_postgres::Error) -> (Error, Telling) {
 }
 
 /// The configuration for each host of a URL, by which only that host is tried.
-fn each_host(config: &Config) -> Result<Vec<Config>> {
+fn each_host(config: &Config, attributes: TargetSessionAttrs) -> Result<Vec<Config>> {
     let (names, addresses, ports) =
         (config.get_hosts(), config.get_hostaddrs(), config.get_ports());
     let count = names.len().max(addresses.len());
@@ -280,7 +309,7 @@ fn each_host(config: &Config) -> Result<Vec<Config>> {
         ));
     }
     let host = |place: usize| {
-        let mut one = common(config);
+        let mut one = common(config, attributes);
         match names.get(place) {
             Some(Host::Tcp(name)) => drop(one.host(name)),
             Some(Host::Unix(path)) => drop(one.host_path(path)),
@@ -298,7 +327,7 @@ fn each_host(config: &Config) -> Result<Vec<Config>> {
 }
 
 /// What the URL says of all hosts, and how all connections are watched.
-fn common(config: &Config) -> Config {
+fn common(config: &Config, attributes: TargetSessionAttrs) -> Config {
     let mut one = Config::new();
     if let Some(user) = config.get_user() {
         one.user(user);
@@ -316,7 +345,7 @@ fn common(config: &Config) -> Config {
     one.ssl_negotiation(config.get_ssl_negotiation());
     one.channel_binding(config.get_channel_binding());
     one.application_name("boardwalk");
-    one.target_session_attrs(TargetSessionAttrs::ReadWrite);
+    one.target_session_attrs(attributes);
     one.connect_timeout(CONNECT_TIMEOUT);
     // A connection that has gone silent shall not hold its thread for hours.
     one.tcp_user_timeout(SILENCE_MAX);
@@ -352,7 +381,11 @@ mod tests {
             let [Host::Tcp(host)] = config.get_hosts() else { panic!("{url}") };
             format!("{host} {:?}", config.get_ports())
         };
-        each_host(&url.parse().unwrap()).unwrap().iter().map(shown).collect()
+        each_host(&url.parse().unwrap(), TargetSessionAttrs::ReadWrite)
+            .unwrap()
+            .iter()
+            .map(shown)
+            .collect()
     }
 
     #[test]
@@ -360,13 +393,13 @@ mod tests {
         assert_eq!(hosts("postgres://me@a:1,b:2/x"), ["a [1]", "b [2]"]);
         assert_eq!(hosts("postgres://a,b/x?target_session_attrs=any"), ["a [5432]", "b [5432]"]);
         assert_eq!(hosts("postgres://a"), ["a [5432]"]);
-        assert!(each_host(&Config::new()).is_err());
+        assert!(each_host(&Config::new(), TargetSessionAttrs::ReadWrite).is_err());
     }
 
     #[test]
     fn what_a_url_says_of_all_hosts_is_said_of_each() {
         let url = "postgres://me:secret@a,b/x?sslmode=require&options=-c%20work_mem%3D1MB";
-        for config in each_host(&url.parse().unwrap()).unwrap() {
+        for config in each_host(&url.parse().unwrap(), TargetSessionAttrs::ReadWrite).unwrap() {
             assert_eq!(config.get_user(), Some("me"));
             assert_eq!(config.get_password(), Some(&b"secret"[..]));
             assert_eq!(config.get_dbname(), Some("x"));

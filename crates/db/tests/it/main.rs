@@ -26,6 +26,8 @@ mod power_loss;
 #[cfg(test)]
 mod queueing;
 #[cfg(test)]
+mod replicas;
+#[cfg(test)]
 mod schema;
 #[cfg(test)]
 mod support;

@@ -18,6 +18,7 @@ fn a_location_is_a_file_or_a_postgres_url() {
             url: url.to_owned(),
             schema: "boardwalk_production".to_owned(),
             connections: 3,
+            replicas: None,
         };
         assert_eq!(parse(Some(url)).unwrap(), expected);
         assert_eq!(expected.engine_name(), "PostgreSQL");

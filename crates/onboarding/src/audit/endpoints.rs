@@ -71,7 +71,7 @@ impl Endpoint<Cx> for AuditList {
             until: self.until.as_ref().and_then(Moment::time),
             search: None,
         };
-        let found = cx.platform.store.read(move |conn| {
+        let found = cx.platform.store.list(move |conn| {
             let search = searched(conn, &iso_id, search.as_ref())?;
             let found = audit::list(conn, &AuditFilter { search, ..filter.clone() }, limit + 1)?;
             shown(conn, found)

@@ -74,7 +74,7 @@ impl Platform {
             let (owner, from) = (iso_id.cloned(), after);
             let page = self
                 .store
-                .read_blocking(move |conn| audit::after(conn, owner.as_ref(), from, PAGE))?;
+                .list_blocking(move |conn| audit::after(conn, owner.as_ref(), from, PAGE))?;
             let Some(last) = page.last() else { return Ok(count) };
             after = last.seq;
             count += write_page(page, sink)?;

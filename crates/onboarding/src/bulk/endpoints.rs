@@ -350,7 +350,7 @@ impl Endpoint<Cx> for BulkList {
 
     async fn handle(self, cx: &Cx) -> std::result::Result<Answer<Self::Reply>, Failure> {
         let (iso_id, limit) = (cx.caller()?.iso_id().clone(), self.limit);
-        let rows = cx.platform.store.read(move |conn| {
+        let rows = cx.platform.store.list(move |conn| {
             let before = self.cursor.as_ref().map(crate::fields::Word::as_str);
             bulk_upload::list_before(conn, &iso_id, before, limit + 1)
         });
@@ -405,7 +405,7 @@ impl Endpoint<Cx> for BulkResults {
         let (limit, cursor) = (self.limit, self.cursor);
         let succeeded = self.status.as_ref().map(|status| status.as_str() == SUCCEEDED);
         let upload_ref = UploadRef { iso_id: cx.caller()?.iso_id().clone(), bulk_id: self.bulk_id };
-        let results = cx.platform.store.read(move |conn| {
+        let results = cx.platform.store.list(move |conn| {
             let row = load(conn, &upload_ref)?;
             let page = (cursor, limit + 1);
             bulk_upload::results(conn, &row.iso_id, &row.bulk_id, succeeded, page)

@@ -159,7 +159,7 @@ impl Endpoint<Cx> for AlertList {
             is_open: self.status.map(|status| status.as_str() == "open"),
             after: self.cursor.as_deref().map(read_cursor).transpose()?,
         };
-        let found = cx.platform.store.read(move |conn| {
+        let found = cx.platform.store.list(move |conn| {
             // What is no id at all is not looked up.
             if filter.connection_id.as_deref().is_some_and(|id| !super::is_id(id)) {
                 return Ok(Vec::new());

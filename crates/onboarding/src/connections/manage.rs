@@ -262,7 +262,7 @@ impl Endpoint<Cx> for ConnectionList {
         let (iso_id, limit, now) = (cx.caller()?.iso_id().clone(), self.limit, cx.now);
         let after = self.cursor.as_deref().map(read_cursor).transpose()?;
         let (merchant_id, status) = (self.merchant_id, self.status);
-        let found = cx.platform.store.read(move |conn| {
+        let found = cx.platform.store.list(move |conn| {
             let of = merchant_id.as_ref().map(MerchantId::as_str);
             // What is no id at all is not looked up.
             if of.is_some_and(|id| !text::is_alphanumeric(id)) {

@@ -127,7 +127,7 @@ impl Endpoint<Cx> for PortfolioGet {
         let (question, limit) = (self.question(&order)?, self.limit);
         let iso_id = cx.caller()?.iso_id().clone();
         let read =
-            cx.platform.store.read(move |conn| report::make(conn, &iso_id, &question)).await?;
+            cx.platform.store.list(move |conn| report::make(conn, &iso_id, &question)).await?;
         let report = read.ok_or_else(|| {
             let message = format!(
                 "The rates change more than {CHANGES_MAX} times in the period. Choose a shorter \

@@ -290,7 +290,7 @@ impl Endpoint<Cx> for OnboardingLinkList {
         let (caller, limit, now) = (cx.caller()?.clone(), self.limit, cx.now);
         let after = self.cursor.as_deref().map(read_cursor).transpose()?;
         let status = self.status.map(LinkStatus::name);
-        let found = cx.platform.store.read(move |conn| {
+        let found = cx.platform.store.list(move |conn| {
             // One more tells whether there is another page.
             let iso_id = caller.iso_id();
             let rows = onboarding_link::list(conn, iso_id, status, after.as_ref(), limit + 1)?;

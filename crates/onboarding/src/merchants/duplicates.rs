@@ -71,7 +71,7 @@ impl Endpoint<Cx> for MerchantDuplicates {
 
     async fn handle(self, cx: &Cx) -> std::result::Result<Answer<DuplicatesView>, Failure> {
         let caller = cx.caller()?.clone();
-        let data = cx.platform.store.read(move |conn| {
+        let data = cx.platform.store.list(move |conn| {
             let id = self.merchant_id.as_str();
             let merchant: MerchantRow = change::load(conn, caller.iso_id(), id)?;
             let start: String = merchant.dba_key.chars().take(DBA_START_LENGTH).collect();

@@ -143,7 +143,7 @@ impl Endpoint<Cx> for MerchantList {
         let (caller, limit) = (cx.caller()?.clone(), self.limit);
         let filter = self.common()?;
         let filter = contact_filters!(self, filter, cx);
-        let found = cx.platform.store.read(move |conn| {
+        let found = cx.platform.store.list(move |conn| {
             let rows = merchant::list(conn, caller.iso_id(), &filter)?;
             let view = |row: merchant::MerchantRow| {
                 let cursor = cursor(row.created, row.merchant_id.as_str());
@@ -164,7 +164,7 @@ impl Endpoint<Cx> for StoreList {
         let mut filter = self.common()?;
         filter.merchant_id = self.merchant_id.as_ref().map(|id| id.as_str().to_owned());
         let filter = contact_filters!(self, filter, cx);
-        let found = cx.platform.store.read(move |conn| {
+        let found = cx.platform.store.list(move |conn| {
             let rows = merchant::store_list(conn, caller.iso_id(), &filter)?;
             let mut found = Vec::with_capacity(rows.len());
             for row in rows {

@@ -42,7 +42,7 @@ impl Endpoint<Cx> for TpnList {
             status: self.status.map(|status| status.name().to_owned()),
             ..self.common()?
         };
-        let found = cx.platform.store.read(move |conn| {
+        let found = cx.platform.store.list(move |conn| {
             let rows = tpn::list(conn, &iso_id, &filter)?;
             let mut found = Vec::with_capacity(rows.len());
             for row in rows {

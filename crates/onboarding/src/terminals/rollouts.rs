@@ -365,7 +365,7 @@ impl Endpoint<Cx> for RolloutList {
 
     async fn handle(self, cx: &Cx) -> std::result::Result<Answer<Rollouts>, Failure> {
         let iso_id = cx.caller()?.iso_id().clone();
-        let found = cx.platform.store.read(move |conn| {
+        let found = cx.platform.store.list(move |conn| {
             let template = templates::find(conn, &iso_id, &self.name)?;
             let rows = rollout::of_template(conn, &iso_id, &template.template_id, SHOWN_MAX)?;
             rows.into_iter().map(|row| RolloutView::of(conn, row)).collect::<Result<Vec<_>>>()
@@ -432,7 +432,7 @@ impl Endpoint<Cx> for RolloutTpns {
 
     async fn handle(self, cx: &Cx) -> std::result::Result<Answer<Self::Reply>, Failure> {
         let (iso_id, limit) = (cx.caller()?.iso_id().clone(), self.limit);
-        let found = cx.platform.store.read(move |conn| {
+        let found = cx.platform.store.list(move |conn| {
             let row = find(conn, &iso_id, &self.rollout_id)?;
             let state = self.state.as_ref().and_then(|name| RolloutState::from_name(name.as_str()));
             let after = self.cursor.as_ref().map_or("", Tpn::as_str);

@@ -292,7 +292,7 @@ impl Endpoint<Cx> for SaleList {
 
     async fn handle(self, cx: &Cx) -> Result<Answer<SalePage>, Failure> {
         let iso_id = cx.caller()?.iso_id().clone();
-        let found = cx.platform.store.read(move |conn| {
+        let found = cx.platform.store.list(move |conn| {
             let record: TpnRecord = load(conn, &iso_id, self.tpn.as_str())?;
             sale::of_tpn(conn, &iso_id, &record.row.tpn, SHOWN_MAX)
         });

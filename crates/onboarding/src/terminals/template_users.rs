@@ -98,7 +98,7 @@ impl Endpoint<Cx> for TemplateTpns {
 
     async fn handle(self, cx: &Cx) -> std::result::Result<Answer<Self::Reply>, Failure> {
         let (iso_id, limit) = (cx.caller()?.iso_id().clone(), self.limit);
-        let found = cx.platform.store.read(move |conn| {
+        let found = cx.platform.store.list(move |conn| {
             let template = templates::find(conn, &iso_id, &self.name)?;
             let after = self.cursor.as_ref().map_or("", Tpn::as_str);
             let rows = tpn::of_template(conn, &iso_id, &template.template_id, after, limit + 1)?;
@@ -145,7 +145,7 @@ impl Endpoint<Cx> for TemplateStores {
 
     async fn handle(self, cx: &Cx) -> std::result::Result<Answer<Self::Reply>, Failure> {
         let (iso_id, limit) = (cx.caller()?.iso_id().clone(), self.limit);
-        let found = cx.platform.store.read(move |conn| {
+        let found = cx.platform.store.list(move |conn| {
             let template = templates::find(conn, &iso_id, &self.name)?;
             let after = self.cursor.as_ref().map_or("", StoreId::as_str);
             let id = &template.template_id;

@@ -88,7 +88,7 @@ impl Endpoint<Cx> for TemplateList {
 
     async fn handle(self, cx: &Cx) -> std::result::Result<Answer<Self::Reply>, Failure> {
         let (iso_id, limit) = (cx.caller()?.iso_id().clone(), self.limit);
-        let rows = cx.platform.store.read(move |conn| {
+        let rows = cx.platform.store.list(move |conn| {
             let after = self.cursor.as_ref().map_or("", TemplateName::as_str);
             let rows = template::page(conn, &iso_id, after, limit + 1)?;
             let view = |row: TemplateRow| Ok((row.name.clone(), TemplateView::of(conn, row)?));

@@ -122,7 +122,7 @@ impl Endpoint<Cx> for DeliveryList {
         let state = self.status.as_ref().and_then(|s| DeliveryState::from_name(s.as_str()));
         let states: Vec<DeliveryState> = state.into_iter().collect();
         let (webhook_id, cursor) = (self.webhook_id, self.cursor);
-        let rows = cx.platform.store.read(move |conn| {
+        let rows = cx.platform.store.list(move |conn| {
             let row = load(conn, &iso_id, &webhook_id)?;
             let to = webhook_endpoint::endpoint(&iso_id, &row.webhook_id);
             webhook_delivery::list_before(conn, &to, &states, cursor, limit + 1)

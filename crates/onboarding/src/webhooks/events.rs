@@ -124,6 +124,8 @@ impl Endpoint<Cx> for EventList {
         let kinds = types.and_then(kinds_of).unwrap_or_default();
         let (names, groups, limit) = (kinds.names, kinds.groups, self.limit);
         let filter = IsoEvents { iso_id, after: self.after, since: None, kinds: names, groups };
+        // Not from a replica, which may show events that a failover takes back: their numbers would
+        // be given out again, and whoever has read so far would miss what has them then.
         let found = cx.platform.store.read(move |conn| {
             let oldest = outbox::oldest_of_iso(conn, &filter.iso_id)?;
             Ok((outbox::of_iso(conn, &filter, limit + 1)?, oldest))

@@ -58,16 +58,30 @@ impl Cluster {
         succeed(promote).map(drop)
     }
 
-    /// Kills all processes of the server at once, without a word to anybody.
-    pub fn kill(&self) -> Result<()> {
-        let file = self.folder.join("data/postmaster.pid");
-        let first = fs::read_to_string(&file)?;
+    /// Lets all processes of the server stand still, with their connections open.
+    pub fn freeze(&self) -> Result<()> {
+        self.signal("-STOP")
+    }
+
+    /// Lets a frozen server go on.
+    pub fn thaw(&self) -> Result<()> {
+        self.signal("-CONT")
+    }
+
+    fn signal(&self, signal: &str) -> Result<()> {
+        let first = fs::read_to_string(self.folder.join("data/postmaster.pid"))?;
         let first = first.lines().next().context("the server runs")?.trim().to_owned();
         let children = fs::read_to_string(format!("/proc/{first}/task/{first}/children"))?;
         let mut kill = Command::new("kill");
-        kill.args(["-KILL", &first]).args(children.split_whitespace());
-        // One that has just ended is as good as killed.
-        let _ = kill.output().context("cannot run `kill`")?;
+        kill.args([signal, &first]).args(children.split_whitespace());
+        // One that has just ended is as good as reached.
+        kill.output().context("cannot run `kill`").map(drop)
+    }
+
+    /// Kills all processes of the server at once, without a word to anybody.
+    pub fn kill(&self) -> Result<()> {
+        self.signal("-KILL")?;
+        let file = self.folder.join("data/postmaster.pid");
         // Whoever stops the cluster later shall not wait for a process that nobody has buried.
         fs::remove_file(&file).context("cannot remove the server's file")
     }
