@@ -2,7 +2,9 @@
 //! jumping clocks and a greedy caller, and at the end a comparison of everything that was
 //! acknowledged. Runs `crates/boardwalk/tests/chaos` on the binary that the tests build.
 
-use anyhow::Result;
+use std::path::PathBuf;
+
+use anyhow::{Context as _, Result};
 use clap::Args;
 
 use crate::openapi::test_of;
@@ -16,6 +18,9 @@ pub(crate) struct Options {
     /// Choose the same moments as the run that printed this seed
     #[arg(long)]
     seed: Option<u64>,
+    /// The program of an older version, which nodes are upgraded from
+    #[arg(long, value_name = "FILE")]
+    upgrade_from: Option<PathBuf>,
 }
 
 pub(crate) fn run(options: &Options) -> Result<()> {
@@ -26,6 +31,11 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         if let Some(number) = number {
             test.env(variable, number.to_string());
         }
+    }
+    if let Some(older) = &options.upgrade_from {
+        Tool::Proxies.ensure()?;
+        let older = older.canonicalize().with_context(|| format!("no {}", older.display()))?;
+        test.env("CHAOS_UPGRADE_FROM", older);
     }
     tools::run(&mut test)
 }

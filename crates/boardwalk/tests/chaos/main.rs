@@ -15,16 +15,21 @@ mod failover;
 mod figures;
 #[path = "../it/load.rs"]
 mod load;
+#[path = "../it/node_group.rs"]
+mod node_group;
 mod orders;
 #[path = "../it/receiver.rs"]
 #[expect(dead_code, reason = "the other tests use the rest of it")]
 mod receiver;
+#[path = "../it/rolling.rs"]
+mod rolling;
 #[path = "../it/support.rs"]
 #[expect(dead_code, reason = "the other tests use the rest of it")]
 mod support;
 mod verdict;
 mod world;
 
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use testkit::postgres::Cluster;
@@ -36,6 +41,8 @@ use crate::world::{Disturbance, World};
 const FAILOVERS: usize = 20;
 /// How long to go on. Without it, each disturbance happens once.
 const SECONDS_VARIABLE: &str = "CHAOS_SECONDS";
+/// The program of an older version.
+const OLDER_VARIABLE: &str = "CHAOS_UPGRADE_FROM";
 
 #[test]
 fn on_sqlite() {
@@ -55,6 +62,15 @@ fn standbys_take_over() {
     match seconds() {
         Some(_) => failover::fail_over(FAILOVERS),
         None => println!("a standby takes over {FAILOVERS} times in a run with --seconds"),
+    }
+}
+
+/// A restart of the same version is a test of its own.
+#[test]
+fn nodes_are_upgraded() {
+    match std::env::var_os(OLDER_VARIABLE) {
+        Some(older) => rolling::roll(Path::new(&older)),
+        None => println!("nodes are upgraded in a run with --upgrade-from"),
     }
 }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use testkit::conformance::onboarding::{self, Features, Keys, Runner, Verdict};
 
-use crate::nodes::{self, Nodes};
+use crate::node_group::{self, Nodes};
 use crate::support::{Site, text};
 
 /// Cases run side by side.
@@ -31,7 +31,7 @@ fn check(site: &Site) {
 /// Through `HAProxy`, by three nodes in turn.
 #[test]
 fn through_a_balancer() {
-    let site = nodes::site();
+    let site = node_group::site();
     let keys = keys(&site);
     let nodes = Nodes::start(&site);
     judge(&nodes.url(), keys);

@@ -1,157 +1,26 @@
-//! Three server processes on one PostgreSQL database behind a balancer, which asks them in turn.
+//! What three server processes on one PostgreSQL database agree on.
 
-use std::collections::BTreeSet;
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
-use std::sync::atomic::Ordering;
+use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use testkit::balancer::{Balancer, SERVER_HEADER};
 use testkit::http::{self, Request};
-use testkit::{free_port, process};
+use testkit::process;
 
-use crate::load::{Attempt, End, Load, Until, check_onboardings, read_back, settle};
-use crate::receiver::{Mood, Receiver, check_signatures};
-use crate::support::{Running, Site, authorization, body, complaint, eventually, text};
+use crate::load::check_onboardings;
+use crate::node_group::{NODES, Nodes, READY_WITHIN, site};
+use crate::rolling;
+use crate::support::{PROGRAM, authorization, body, complaint, eventually, text};
 
-const NODES: usize = 3;
-const READY_WITHIN: Duration = Duration::from_secs(20);
-const STOPS_WITHIN: Duration = Duration::from_secs(20);
 const DONE_WITHIN: Duration = Duration::from_mins(1);
-const CLIENTS: usize = 6;
-const SWING: usize = 60;
-/// Longer than the balancer takes to notice, also on a busy machine.
-const DRAIN_MS: u64 = 3_000;
-/// Of all requests, so many at most may have to be sent again during a rolling restart: one in...
-const RETRIED_ONE_IN: usize = 100;
 
-/// Nodes with fixed ports, and what is in front of them.
-pub(crate) struct Nodes {
-    pub(crate) balancer: Balancer,
-    ports: [u16; NODES],
-    pub(crate) running: Vec<Running>,
-}
-
-impl Nodes {
-    pub(crate) fn start(site: &Site) -> Self {
-        let ports = [(); NODES].map(|()| free_port().unwrap());
-        let running = ports.iter().map(|port| serve(site, *port)).collect();
-        let balancer = Balancer::start(&ports).unwrap();
-        let nodes = Self { balancer, ports, running };
-        nodes.wait_until_ready();
-        nodes
-    }
-
-    pub(crate) fn url(&self) -> String {
-        self.balancer.url()
-    }
-
-    fn wait_until_ready(&self) {
-        for node in &self.running {
-            eventually("the node is ready", READY_WITHIN, || {
-                http::get(&node.url, "/readyz", &[]).is_ok_and(|answer| answer.status == 200)
-            });
-        }
-        // The balancer looks by itself, and needs a moment.
-        eventually("the balancer knows all nodes", READY_WITHIN, || {
-            let ask = |_| http::get(&self.url(), "/readyz", &[]).ok()?.header(SERVER_HEADER);
-            // Others may ask as well meanwhile.
-            (0..NODES * 4).filter_map(ask).collect::<BTreeSet<String>>().len() == NODES
-        });
-    }
-
-    /// Replaces one node by a new process on its port.
-    fn restart(&mut self, place: usize, site: &Site, end: impl FnOnce(Running)) {
-        end(self.running.remove(place));
-        self.running.insert(place, serve(site, self.ports[place]));
-        self.wait_until_ready();
-    }
-}
-
-fn serve(site: &Site, port: u16) -> Running {
-    site.serve_with(&["--listen", &format!("127.0.0.1:{port}")])
-}
-
-/// A site that believes the balancer, on which webhooks may go to loopback.
-pub(crate) fn site() -> Site {
-    Site::postgres()
-        .set("server.trusted_proxies", r#"["127.0.0.1"]"#)
-        .set("server.drain_ms", DRAIN_MS)
-        .set("server.outbound.exempt", r#"["127.0.0.1"]"#)
-        // Links are the same whichever node made them.
-        .set("site.url", "http://shop.example")
-}
-
-/// Nodes are restarted one after the other, and one is killed, with the load going on.
 #[test]
 fn nodes_come_and_go_under_load() {
-    let site = site();
-    let iso = site.iso("Nodes");
-    let key = site.key(&iso);
-    let receiver = Receiver::start(&[Mood::Takes]);
-    let mut nodes = Nodes::start(&site);
-    let headers = [("Authorization", &*authorization(&key))];
-    let wanted = json!({ "url": receiver.url, "events": ["merchant.created"] });
-    let webhook = http::post(&nodes.url(), "/v1/webhooks", &headers, &wanted);
-    let secret = text(&webhook.unwrap().json().unwrap(), "secret");
-
-    let url = nodes.url();
-    let load = Load::new(&url, &key, Until::Stopped);
-    let restarted = load.run(CLIENTS, "Rolling", || {
-        for place in 0..NODES {
-            load.wait_for_acknowledged(SWING);
-            nodes.restart(place, &site, |node| {
-                let ended = node.server.terminate(STOPS_WITHIN).unwrap();
-                assert!(ended.success(), "{ended}");
-            });
-        }
-        load.wait_for_acknowledged(SWING);
-        load.stop.store(true, Ordering::Relaxed);
-    });
-    let retried: Vec<&Attempt> =
-        restarted.iter().filter(|one| !matches!(one.end, End::Acknowledged(_))).collect();
-    println!("rolling restart: {} of {} were to be sent again", retried.len(), restarted.len());
-    assert!(retried.len() * RETRIED_ONE_IN <= restarted.len(), "{retried:?}");
-
-    let load = Load::new(&url, &key, Until::Stopped);
-    let killed = load.run(CLIENTS, "Killed", || {
-        load.wait_for_acknowledged(SWING);
-        nodes.restart(1, &site, |node| node.server.kill());
-        load.wait_for_acknowledged(SWING);
-        load.stop.store(true, Ordering::Relaxed);
-    });
-    let all: Vec<Attempt> = restarted.into_iter().chain(killed).collect();
-    let acknowledged = settle(&nodes.running[0], &key, &all);
-    read_back(&nodes.running[2], &key, &acknowledged);
-    let dbas: BTreeSet<String> = all.into_iter().map(|attempt| attempt.dba).collect();
-    check_onboardings(&site.store(), &dbas);
-    check_webhooks(&receiver, &secret, dbas.len());
+    rolling::roll(Path::new(PROGRAM));
 }
-
-/// Every event was sent; none twice, except for those that a killed node had in its hands.
-fn check_webhooks(receiver: &Receiver, secret: &str, merchants: usize) {
-    let (mut taken, mut since) = (0, Instant::now());
-    while taken < merchants {
-        assert!(since.elapsed() < STALLED, "{taken} of {merchants} events were delivered");
-        thread::sleep(Duration::from_millis(250));
-        let now = receiver.taken().len();
-        if now > taken {
-            (taken, since) = (now, Instant::now());
-        }
-    }
-    check_signatures(&receiver.all(), secret);
-    let twice = receiver.taken().values().filter(|count| **count > 1).count();
-    println!("{merchants} events, {twice} of them more than once");
-    assert!(twice <= IN_HANDS_MAX, "{twice} events were sent more than once");
-}
-
-/// Longer than the lease of what a killed node had in its hands.
-const STALLED: Duration = Duration::from_secs(45);
-
-/// What one node sends at once at most.
-const IN_HANDS_MAX: usize = 64;
 
 #[test]
 fn a_job_is_done_once_whichever_node_takes_it() {

@@ -4,7 +4,7 @@
 use testkit::conformance::rest::{self, Case, Deviations, Report, Runner, Suite, index};
 use testkit::openapi::Documents;
 
-use crate::nodes::Nodes;
+use crate::node_group::Nodes;
 use crate::rest_site::RestSite;
 use crate::support::{PROGRAM, Site};
 

@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -24,6 +24,7 @@ pub(crate) struct Site {
     folder: TempDir,
     database: Option<String>,
     variables: Vec<(String, String)>,
+    program: PathBuf,
 }
 
 impl Site {
@@ -31,7 +32,8 @@ impl Site {
     pub(crate) fn sqlite() -> Self {
         let folder = testkit::temp_dir().unwrap();
         fs::set_permissions(folder.path(), Permissions::from_mode(0o700)).unwrap();
-        Self { folder, database: None, variables: Vec::new() }
+        let program = PathBuf::from(PROGRAM);
+        Self { folder, database: None, variables: Vec::new(), program }
             .set("server.rate_limits.enabled", false)
     }
 
@@ -57,6 +59,11 @@ impl Site {
         self
     }
 
+    /// From now on another program is run, such as that of an older version.
+    pub(crate) fn run_program(&mut self, program: &Path) {
+        program.clone_into(&mut self.program);
+    }
+
     /// The same data in a folder and a database of its own, while nothing runs on it.
     pub(crate) fn copied(&self) -> Self {
         let cluster = testkit::postgres::shared;
@@ -72,7 +79,7 @@ impl Site {
 
     /// The program with these arguments, on this folder and database.
     pub(crate) fn command<A: AsRef<OsStr>>(&self, arguments: &[A]) -> Command {
-        let mut command = Command::new(PROGRAM);
+        let mut command = Command::new(&self.program);
         command.arg("--data").arg(self.data());
         if let Some(url) = &self.database {
             command.args(["--database", url]);
