@@ -54,7 +54,7 @@ impl Location {
     /// The same with standbys that lists are read from, by a PostgreSQL URL of their own.
     pub fn with_replicas(mut self, of_replicas: &str) -> Result<Self> {
         let Self::Postgres { replicas, .. } = &mut self else {
-            return Err(Error::invalid("only a PostgreSQL database has replicas"));
+            return Err(Error::invalid("database.replicas needs PostgreSQL in database.url"));
         };
         *replicas = Some(of_replicas.to_owned());
         Ok(self)
