@@ -5,11 +5,13 @@
 //! database, a server or a network that it did not start itself, and it removes what it made, even
 //! when a test panics or the test process is killed.
 //!
-//! Start with [`database::TestDatabase`], [`postgres::shared`] and [`process::Server`]; [`http`]
+//! Start with [`database::TestDatabase`], [`postgres::shared`], [`clickhouse::shared`] and
+//! [`process::Server`]; [`http`]
 //! talks to a server; [`conformance::onboarding`] and [`conformance::rest`] judge one, and
 //! [`openapi`] holds its answers against its documents.
 
 pub mod balancer;
+pub mod clickhouse;
 pub mod conformance;
 pub mod database;
 pub mod http;
@@ -19,6 +21,7 @@ pub mod postgres;
 pub mod process;
 pub mod rows;
 pub mod smtp;
+mod watchdog;
 pub mod wire;
 
 use std::net::{Ipv4Addr, TcpListener};

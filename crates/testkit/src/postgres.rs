@@ -9,7 +9,6 @@
 mod account;
 mod programs;
 mod standby;
-mod watchdog;
 
 use std::fmt::Write as _;
 use std::fs;
@@ -23,9 +22,9 @@ use anyhow::{Context as _, Result, bail};
 
 use account::Account;
 use programs::Programs;
-use watchdog::Watchdog;
 
 use crate::free_port;
+use crate::watchdog::Watchdog;
 
 /// The superuser of every cluster; connections need no password.
 const SUPERUSER: &str = "postgres";

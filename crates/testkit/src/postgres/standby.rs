@@ -10,9 +10,9 @@ use anyhow::{Context as _, Result, ensure};
 
 use super::account::Account;
 use super::programs::Programs;
-use super::watchdog::Watchdog;
 use super::{Cluster, SUPERUSER, stop_command, succeed};
 use crate::free_port;
+use crate::watchdog::Watchdog;
 
 const FOLLOWS_WITHIN: Duration = Duration::from_secs(30);
 const LOOK_EVERY: Duration = Duration::from_millis(50);

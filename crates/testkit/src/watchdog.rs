@@ -1,4 +1,4 @@
-//! A small shell process that stops a cluster and removes its folder once the test process is gone.
+//! A small shell process that stops servers and removes their folder once the test process is gone.
 //!
 //! The shell reads from a pipe whose other end only the test process holds. The pipe closes when
 //! the value is dropped, when the process ends, and when it is killed; then the shell cleans up.
@@ -17,13 +17,13 @@ cat >/dev/null
 cd / && rm -rf -- "$folder""#;
 
 #[derive(Debug)]
-pub(super) struct Watchdog {
+pub(crate) struct Watchdog {
     shell: Child,
 }
 
 impl Watchdog {
     /// From now on `folder` belongs to the watchdog, which runs `stop` before it removes it.
-    pub(super) fn start(folder: &Path, stop: &Command) -> Result<Self> {
+    pub(crate) fn start(folder: &Path, stop: &Command) -> Result<Self> {
         let shell = Command::new("sh")
             .args(["-c", SCRIPT, "watchdog"])
             .arg(folder)
