@@ -95,9 +95,9 @@ static STAGES: &[Stage] = &[
     Stage {
         name: "tests",
         about: "Unit and integration tests on both database engines; tidy rules",
-        needs: &[Tool::Postgres, Tool::Proxies, Tool::Pebble],
+        needs: &[Tool::Postgres, Tool::Clickhouse, Tool::Proxies, Tool::Pebble, Tool::Python],
         lane: Lane::Main,
-        run: || cargo("test --workspace --exclude fuzz --locked --no-fail-fast"),
+        run: all_tests,
     },
     Stage {
         name: "generated",
@@ -357,6 +357,16 @@ impl Report {
         let total = self.started.elapsed();
         println!("{:<14} {:<8} {:>7.1} s", "total", "", total.as_secs_f64());
     }
+}
+
+/// All tests. Those of statements for ClickHouse are told where its current version is, by a name
+/// that the program does not take for one of its settings.
+fn all_tests() -> Result<()> {
+    let line = "test --workspace --exclude fuzz --locked --no-fail-fast";
+    let python = tools::python_program("python3")?;
+    let mut cargo = tools::cargo();
+    cargo.args(line.split(' ')).env("CHDB_PYTHON", python.get_program());
+    tools::run(&mut cargo)
 }
 
 /// Runs cargo with the words of `line` as its arguments.

@@ -1,5 +1,5 @@
-//! What the tests need and a fresh machine does not have: the Postgres server programs, Pebble,
-//! Node, Chromium, and Python tools in a virtual environment below the target folder.
+//! What the tests need and a fresh machine does not have: the Postgres server programs, ClickHouse,
+//! Pebble, Node, Chromium, and Python tools in a virtual environment below the target folder.
 //!
 //! **Only root's package manager is ever used to change the machine**; everybody else is told what
 //! to install. Also here: how this program starts other programs ([`run`], [`cargo`]) and where
@@ -23,6 +23,8 @@ use serde_json::Value;
 pub(crate) enum Tool {
     /// `initdb` and `postgres`: the tests start their own cluster.
     Postgres,
+    /// `clickhouse-server`: the tests start shards of their own.
+    Clickhouse,
     /// `pebble`, a certificate authority for tests.
     Pebble,
     /// `pgbouncer` and `haproxy`, which the tests put in front of databases and servers.
@@ -50,8 +52,13 @@ impl Error for Skipped {}
 
 /// Pinned, so that the same documents pass and the same examples are generated on every machine.
 /// Hypothesis is what draws Schemathesis' examples from the seed.
-const PYTHON_PACKAGES: &[&str] =
-    &["openapi-spec-validator==0.9.0", "schemathesis==4.32.5", "hypothesis==6.170.15"];
+const PYTHON_PACKAGES: &[&str] = &[
+    "openapi-spec-validator==0.9.0",
+    "schemathesis==4.32.5",
+    "hypothesis==6.170.15",
+    // The current version of ClickHouse, in a Python process.
+    "chdb==4.4.0",
+];
 
 /// Debian keeps the Postgres server programs out of PATH, one folder per version below this one.
 const DEBIAN_POSTGRES_DIR: &str = "/usr/lib/postgresql";
@@ -60,6 +67,7 @@ impl Tool {
     pub(crate) fn name(self) -> &'static str {
         match self {
             Tool::Postgres => "PostgreSQL",
+            Tool::Clickhouse => "ClickHouse",
             Tool::Pebble => "Pebble",
             Tool::Proxies => "PgBouncer and HAProxy",
             Tool::Python => "Python tools",
@@ -72,6 +80,7 @@ impl Tool {
     pub(crate) fn ensure(self) -> Result<()> {
         let place = match self {
             Tool::Postgres => ensure_postgres()?,
+            Tool::Clickhouse => ensure_clickhouse()?,
             Tool::Pebble => ensure_pebble()?,
             Tool::Proxies => ensure_proxies()?,
             Tool::Python => ensure_python_tools()?,
@@ -166,18 +175,31 @@ fn ensure_postgres() -> Result<PathBuf> {
         .context("PostgreSQL is installed, but initdb is neither in PATH nor in its folder")
 }
 
-/// Debian keeps both out of the search path of users.
-const PROXY_FOLDER: &str = "/usr/sbin";
+fn ensure_clickhouse() -> Result<PathBuf> {
+    let program = "clickhouse-server";
+    let find = || {
+        let kept = Path::new(SYSTEM_FOLDER).join(program);
+        find_program(program).or_else(|| Some(kept).filter(|path| path.is_file()))
+    };
+    if let Some(path) = find() {
+        return Ok(path);
+    }
+    apt_install("ClickHouse's server program", &[program])?;
+    find().context("ClickHouse is installed, but neither in PATH nor in its folder")
+}
+
+/// Debian keeps servers out of the search path of users.
+const SYSTEM_FOLDER: &str = "/usr/sbin";
 
 fn ensure_proxies() -> Result<PathBuf> {
     let is_there =
-        |name: &str| find_program(name).is_some() || Path::new(PROXY_FOLDER).join(name).is_file();
+        |name: &str| find_program(name).is_some() || Path::new(SYSTEM_FOLDER).join(name).is_file();
     let missing: Vec<&str> =
         ["pgbouncer", "haproxy"].into_iter().filter(|name| !is_there(name)).collect();
     if !missing.is_empty() {
         apt_install("Proxies that the tests use", &missing)?;
     }
-    Ok(PROXY_FOLDER.into())
+    Ok(SYSTEM_FOLDER.into())
 }
 
 /// The folder that holds `initdb`: the first in PATH, or else Debian's newest.
