@@ -18,12 +18,15 @@ use types::{Amount, Capability, Timestamp};
 
 use crate::calendar::{Calendar, Range, Second};
 use crate::compat::Rule;
-use crate::facts::{Facts, OrderText, Snapshot};
+use crate::current::Facts;
+use crate::engine::Engine;
+use crate::facts::OrderText;
 use crate::query::{
     Answer, DateColumn, Filter, Group, IdSet, Measure, OrderPage, OrderSort, Paging, Query, Scope,
     Span, Subject, Table, When,
 };
 use crate::settings::excluded_statuses;
+use crate::view::View;
 
 const MICROS: i64 = 1_000_000;
 /// How far back a report reaches that is told no beginning.
@@ -32,6 +35,9 @@ const DEFAULT_SECONDS: i64 = 7 * 86_400;
 /// Tells how many orders a report left out, since they are in another currency than the shop's.
 pub const LEFT_OUT_HEADER: &str = "x-boardwalk-other-currency-orders";
 
+/// Tells where facts are that are not in memory, and by how much they are behind the records.
+pub const FACTS_HEADER: &str = "x-boardwalk-facts";
+
 /// How reports are made.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
@@ -39,6 +45,8 @@ pub struct Settings {
     /// Answer as the reference product does where that is known to differ from what its interface
     /// says: some filters are ignored, some intervals are not sorted, some segments are empty.
     pub compat: bool,
+    /// Where reports are answered from: `memory`, or the URLs of ClickHouse servers, one per shard.
+    pub engine: Engine,
 }
 
 /// Records by their ids, in the words of the interface.
@@ -188,7 +196,7 @@ fn scope_of(call: &Call<'_>) -> Scope {
 /// A question of one caller to the facts of one moment.
 #[derive(Debug)]
 pub struct QueryContext {
-    pub snapshot: Arc<Snapshot>,
+    pub view: View,
     pub calendar: Calendar,
     is_compat: bool,
     scope: Scope,
@@ -197,6 +205,8 @@ pub struct QueryContext {
     currency: Option<Currency>,
     /// Orders in other currencies that a query left out, though nobody asked for that.
     left_out: Cell<usize>,
+    /// By how much facts that are not in memory are behind the records.
+    lag: Option<Duration>,
 }
 
 /// The currency that a report is about.
@@ -234,28 +244,29 @@ impl QueryContext {
     ) -> Self {
         let currency = Currency::of(options, currency);
         Self {
-            snapshot: facts.snapshot(),
+            view: facts.view(excluded_statuses(options)),
             scope,
             calendar: Calendar::of(options),
             is_compat,
             excluded: excluded_statuses(options),
             currency: (currency.is_chosen || !is_compat).then_some(currency),
             left_out: Cell::new(0),
+            lag: facts.lag(),
         }
     }
 
     /// What the query comes to in the currency of the report.
-    pub fn answer(&self, query: &Query) -> Answer {
-        self.note_left_out(query);
+    pub fn answer(&self, query: &Query) -> types::Result<Answer> {
+        self.note_left_out(query)?;
         let filter = self.in_currency(query.table, &query.filter);
-        self.snapshot.answer(&self.scope, &Query { filter, ..query.clone() })
+        self.view.answer(&self.scope, &Query { filter, ..query.clone() })
     }
 
     /// What a query that keeps currencies apart comes to: in all of them, unless one was chosen.
-    pub fn answer_by_currency(&self, query: &Query) -> Answer {
+    pub fn answer_by_currency(&self, query: &Query) -> types::Result<Answer> {
         match &self.currency {
             Some(currency) if currency.is_chosen => self.answer(query),
-            _ => self.snapshot.answer(&self.scope, query),
+            _ => self.view.answer(&self.scope, query),
         }
     }
 
@@ -266,17 +277,21 @@ impl QueryContext {
         filter: &Filter,
         sort: OrderSort,
         paging: Paging,
-    ) -> OrderPage {
+    ) -> types::Result<OrderPage> {
         let query = Query { filter: filter.clone(), ..Query::of(Table::Orders, date, span) };
-        self.note_left_out(&query);
+        self.note_left_out(&query)?;
         let filter = self.in_currency(Table::Orders, filter);
-        self.snapshot.list_orders(&self.scope, (date, span), &filter, sort, paging)
+        self.view.list_orders(&self.scope, (date, span), &filter, sort, paging)
     }
 
     /// The orders in the currency of the report that the refunds which pass are about.
-    pub fn refunded_orders(&self, (date, span): (DateColumn, Span), filter: &Filter) -> IdSet {
+    pub fn refunded_orders(
+        &self,
+        (date, span): (DateColumn, Span),
+        filter: &Filter,
+    ) -> types::Result<IdSet> {
         let filter = self.in_currency(Table::Orders, filter);
-        self.snapshot.refunded_orders(&self.scope, (date, span), &filter)
+        self.view.refunded_orders(&self.scope, (date, span), &filter)
     }
 
     fn in_currency(&self, table: Table, filter: &Filter) -> Filter {
@@ -289,14 +304,14 @@ impl QueryContext {
     }
 
     /// Counts the orders that do not count for their currency alone.
-    fn note_left_out(&self, query: &Query) {
+    fn note_left_out(&self, query: &Query) -> types::Result<()> {
         let Some(currency) = self.currency.as_ref().filter(|currency| !currency.is_chosen) else {
-            return;
+            return Ok(());
         };
-        let Filter::Text(_, codes) = &currency.filter else { return };
+        let Filter::Text(_, codes) = &currency.filter else { return Ok(()) };
         let is_whole = query.bounds.is_empty() && query.table != Table::Downloads;
-        if !is_whole || self.snapshot.are_currencies_among(codes) {
-            return;
+        if !is_whole || self.view.are_currencies_among(codes)? {
+            return Ok(());
         }
         let others = Query {
             filter: query.filter.clone().and(currency.filter.clone().negated()),
@@ -304,13 +319,22 @@ impl QueryContext {
             measures: vec![Measure::Distinct(Subject::Order, When::Order)],
             ..query.clone()
         };
-        let found = self.snapshot.answer(&self.scope, &others).totals(0).first().copied();
+        let found = self.view.answer(&self.scope, &others)?.totals(0).first().copied();
         let found = usize::try_from(found.unwrap_or_default()).unwrap_or_default();
         self.left_out.set(self.left_out.get().max(found));
+        Ok(())
     }
 
-    /// Says in a header how many orders were left out for their currency, if any were.
-    pub fn with_left_out(&self, reply: Reply) -> Reply {
+    /// Says in headers how many orders were left out for their currency, if any were, and where the
+    /// facts are, if they are not in memory.
+    pub fn with_notes(&self, reply: Reply) -> Reply {
+        let reply = match self.lag {
+            Some(lag) => {
+                let text = format!("clickhouse; lag={:.1}s", lag.as_secs_f64());
+                reply.header(FACTS_HEADER, text)
+            }
+            None => reply,
+        };
         match self.left_out.get() {
             0 => reply,
             count => reply.header(LEFT_OUT_HEADER, count.to_string()),

@@ -25,7 +25,7 @@ use site_rows::user::UserRow;
 use types::{Error, Result, Timestamp};
 
 use crate::context::{ReportContext, may_view};
-use crate::facts::Facts;
+use crate::current::Facts;
 use crate::reports::lists::customers::{self, CustomersRoute};
 use crate::reports::{lists, stats};
 use columns::{Cell, Column, More};
@@ -253,10 +253,16 @@ impl Reading {
 impl ReportContext {
     /// The same over the facts of now, for good.
     fn pinned(&self) -> Self {
-        let facts = Facts::default();
-        facts.publish((*self.facts.snapshot()).clone());
+        let facts = if self.facts.cluster().is_some() {
+            // What is not in memory is read as it is when a page is.
+            Arc::clone(&self.facts)
+        } else {
+            let facts = Facts::default();
+            facts.publish((*self.facts.snapshot()).clone());
+            Arc::new(facts)
+        };
         Self {
-            facts: Arc::new(facts),
+            facts,
             shop: self.shop,
             settings: self.settings.clone(),
             base: self.base.clone(),

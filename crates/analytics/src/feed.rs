@@ -8,13 +8,21 @@
 //!
 //! An event may also ask for facts to be made anew, or to be forgotten ([`import`]).
 
+mod all_orders;
+mod catalog;
+mod cluster;
 mod command;
+mod events;
+mod fill;
+mod follow;
 mod import;
+mod lease;
 mod load;
+mod make;
 mod rebuild;
+mod target;
 mod update;
 
-use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
@@ -23,14 +31,14 @@ use std::time::{Duration, Instant};
 use db::{Database, outbox};
 use types::Result;
 
-use crate::facts::{Command, Facts, Writer, file};
-use crate::record::Rules;
+use crate::current::{Command, Facts};
+use crate::facts::{Writer, file};
 
-pub use command::{FeedHandle, start};
+pub use command::{FeedHandle, load, start};
+pub use fill::{OnProgress, ROWS_AT_ONCE as CLUSTER_ROWS_AT_ONCE, rebuild};
 pub use import::{Portion, ask, ask_to_clear};
 
-use load::Change;
-use update::{Decisions, Update};
+use follow::{Follower, Step};
 
 /// How long a change may wait until somebody looks for it.
 const PAUSE: Duration = Duration::from_millis(100);
@@ -40,8 +48,6 @@ const PAUSE_FACTOR: u32 = 15;
 const PAUSE_MAX: Duration = Duration::from_millis(500);
 /// How long to wait after something went wrong.
 const PAUSE_AFTER_ERROR: Duration = Duration::from_secs(1);
-/// Events that are read together.
-const EVENTS_AT_ONCE: i64 = 2_000;
 /// How often the facts are written to their file, if they changed.
 const SAVE_EVERY: Duration = Duration::from_mins(10);
 
@@ -61,24 +67,17 @@ fn write_file(store: &Database, writer: &Writer, path: &Path) -> Result<()> {
 /// The state of the thread.
 #[derive(Debug)]
 pub struct Feed {
-    store: Database,
     facts: Arc<Facts>,
-    writer: Writer,
+    follower: Follower<Writer>,
     file: Option<PathBuf>,
-    /// The version of the options that the writer knows.
-    options: i64,
-    /// By which the writer's facts were made; nothing until there are any.
-    rules: Option<Rules>,
-    last_download: i64,
     saved: Option<(Instant, i64)>,
 }
 
 impl Feed {
     /// Loads the facts and publishes them.
     pub fn open(store: Database, facts: Arc<Facts>, file: Option<PathBuf>) -> Result<Self> {
-        let writer = Writer::default();
-        let (options, rules, last_download, saved) = (-1, None, 0, None);
-        let mut feed = Self { store, facts, writer, file, options, rules, last_download, saved };
+        let follower = Follower::new(store, Writer::default());
+        let mut feed = Self { facts, follower, file, saved: None };
         if !feed.load()? {
             feed.rebuild()?;
         }
@@ -99,126 +98,35 @@ impl Feed {
             }
         };
         let position = loaded.writer.position();
-        let mark = self.store.read_blocking(move |conn| update::mark(conn, position))?;
+        let mark = self.follower.store.read_blocking(move |conn| update::mark(conn, position))?;
         if mark != loaded.mark || mark.is_none() {
             tracing::info!("the fact file is out of date; rebuilding it from the records");
             return Ok(false);
         }
-        self.writer = loaded.writer;
-        self.last_download = self.writer.last_download();
+        self.follower.target = loaded.writer;
+        self.follower.last_download = self.follower.target.last_download();
         // The catalogue is small, and read anew.
-        self.read_catalog()?;
+        self.follower.read_catalog()?;
         self.saved = Some((Instant::now(), position));
         Ok(true)
-    }
-
-    /// Gives numbers to the events that wait for theirs. The records are read after that, so nobody
-    /// needs to read them once more because of events that come with a number later: after a large
-    /// import those tell of every record.
-    fn number_events(&self) -> Result<()> {
-        while !self.facts.is_stopping() && self.store.read_blocking(outbox::has_unsequenced)? {
-            self.store.write_blocking(|conn| outbox::sequence(conn, EVENTS_AT_ONCE))?;
-        }
-        Ok(())
-    }
-
-    fn read_catalog(&mut self) -> Result<()> {
-        let (catalog, products) = self
-            .store
-            .read_blocking(|conn| Ok((load::catalog(conn)?, load::all_categories(conn)?)))?;
-        *self.writer.catalog_mut() = catalog;
-        for (product_id, categories) in products {
-            self.writer.catalog_mut().put(product_id, categories);
-        }
-        Ok(())
     }
 
     /// Reads the next events and what they tell of. Returns whether there may be more. What it
     /// finds is seen by nobody before [`Feed::publish`].
     fn step(&mut self) -> Result<bool> {
-        let (position, options, download) =
-            (self.writer.position(), self.options, self.last_download);
-        let update = self.store.read_blocking(move |conn| {
-            Update::read(conn, position, EVENTS_AT_ONCE, options, download)
-        })?;
-        let Some(update) = update else {
-            tracing::warn!(position, "events are missing; rebuilding facts from the records");
-            self.rebuild()?;
-            return Ok(true);
-        };
-        let has_more = update.position > position;
-        self.apply(update)?;
-        Ok(has_more)
-    }
-
-    fn apply(&mut self, update: Update) -> Result<()> {
-        let mut is_new_site = update.is_new_site;
-        if let Some(Decisions { version, excluded, rules }) = update.options {
-            self.options = version;
-            self.writer.set_excluded(excluded);
-            // A file of facts is not read unless it was made by the rules of now.
-            is_new_site |= *self.rules.get_or_insert(rules) != rules;
-        }
-        if update.is_cleared {
-            self.clear();
-        }
-        let Change { deleted, facts } = update.change;
-        let new_customers = self.writer.new_customers(&facts);
-        if !deleted.is_empty() {
-            self.writer.apply(&deleted, &facts);
-            self.writer.replace_downloads(&deleted, update.downloads_again);
-        }
-        self.number_again(&update.customers, &new_customers, &deleted)?;
-        if update.is_new_catalog {
-            self.read_catalog()?;
-        }
-        for (product_id, categories) in update.categories {
-            self.writer.catalog_mut().put(product_id, categories);
-        }
-        if let Some(last) = update.downloads.last() {
-            self.last_download = last.log_id;
-            self.writer.add_downloads(update.downloads);
-        }
-        for portion in update.portions {
-            self.make(portion)?;
-        }
-        self.writer.set_position(update.position);
-        if is_new_site {
-            self.rebuild()?;
-        }
-        Ok(())
-    }
-
-    /// Reads the orders of these customers again: who registers, goes or has another address takes
-    /// over the orders of a guest, or leaves theirs to one. Somebody who is new may have orders
-    /// that were nobody's until now. Those that were just `read` are known already.
-    fn number_again(
-        &mut self,
-        customers: &BTreeSet<i64>,
-        new: &BTreeSet<i64>,
-        read: &BTreeSet<i64>,
-    ) -> Result<()> {
-        let mut orders = self.writer.orders_of(customers);
-        if self.writer.has_nobodys_orders() {
-            let named = customers | new;
-            let named = self.store.read_blocking(move |conn| load::orders_naming(conn, &named))?;
-            // Only those that are among the facts: what was cleared stays so.
-            let (named, nobodys) = (&named - read, BTreeSet::from([0]));
-            if !named.is_empty() {
-                orders.extend(&named & &self.writer.orders_of(&nobodys));
+        Ok(match self.follower.step()? {
+            Step::Done => false,
+            Step::More => true,
+            Step::Rebuild => {
+                self.rebuild()?;
+                true
             }
-        }
-        if orders.is_empty() {
-            return Ok(());
-        }
-        let change = self.store.read_blocking(move |conn| load::orders(conn, &orders))?;
-        self.writer.apply(&change.deleted, &change.facts);
-        Ok(())
+        })
     }
 
     /// Shows everybody what is known now.
     fn publish(&mut self) {
-        self.facts.publish(self.writer.snapshot());
+        self.facts.publish(self.follower.target.snapshot());
     }
 
     /// Catches up with the feed and publishes.
@@ -259,9 +167,15 @@ impl Feed {
     }
 
     fn turn(&mut self) -> Result<()> {
-        let before = (self.writer.position(), self.options, self.last_download);
+        let before =
+            (self.follower.target.position(), self.follower.options, self.follower.last_download);
         self.follow()?;
-        let is_changed = before != (self.writer.position(), self.options, self.last_download);
+        let is_changed = before
+            != (
+                self.follower.target.position(),
+                self.follower.options,
+                self.follower.last_download,
+            );
         if is_changed {
             self.publish();
         }
@@ -274,11 +188,11 @@ impl Feed {
 
     /// Writes the facts to their file, if they changed since the last time.
     pub fn save(&mut self) {
-        let position = self.writer.position();
+        let position = self.follower.target.position();
         let is_saved = self.saved.is_some_and(|(_, saved)| saved == position);
         self.saved = Some((Instant::now(), position));
         let Some(path) = self.file.as_ref().filter(|_| !is_saved) else { return };
-        if let Err(error) = write_file(&self.store, &self.writer, path) {
+        if let Err(error) = write_file(&self.follower.store, &self.follower.target, path) {
             let error = error.report();
             tracing::warn!(error, "cannot write the fact file");
         }

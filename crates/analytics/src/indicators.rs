@@ -129,8 +129,10 @@ fn show(reports: &ReportContext, call: &mut Call<'_>) -> Result<Computation, Sto
         rows.push((indicator, links));
     }
     Ok(Box::new(move || {
-        let totals: BTreeMap<&str, Map<String, Value>> =
-            requests.iter().map(|(path, request)| (*path, request.compute(&context))).collect();
+        let mut totals: BTreeMap<&str, Map<String, Value>> = BTreeMap::new();
+        for (path, request) in &requests {
+            totals.insert(path, request.compute(&context)?);
+        }
         let bodies = rows.into_iter().map(|(indicator, links)| {
             let numbers = totals.get(indicator.report.path);
             let value = numbers.and_then(|numbers| numbers.get(indicator.column)).cloned();
@@ -140,7 +142,7 @@ fn show(reports: &ReportContext, call: &mut Call<'_>) -> Result<Computation, Sto
             body.insert(String::from("value"), value.unwrap_or_default());
             linked(body, links)
         });
-        Ok(context.with_left_out(counted(bodies.collect())))
+        Ok(context.with_notes(counted(bodies.collect())))
     }))
 }
 

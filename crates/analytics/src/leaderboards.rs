@@ -164,7 +164,7 @@ fn show(reports: &ReportContext, call: &mut Call<'_>, wanted: Option<&str>) -> R
         body.insert(String::from("rows"), json!(rows));
         bodies.push(Value::Object(body));
     }
-    Ok(context.with_left_out(Reply::new(bodies)))
+    Ok(context.with_notes(Reply::new(bodies)))
 }
 
 /// What the client wants to find again in the links.

@@ -10,10 +10,13 @@
 //! at any time. This crate knows no HTTP and no SQL, and reads no clock. Start with [`query`].
 
 pub mod calendar;
+pub mod clickhouse;
 pub mod columns;
 pub mod compat;
 pub mod context;
+pub mod current;
 pub mod derive;
+mod engine;
 pub mod exports;
 pub mod facts;
 pub mod feed;
@@ -30,7 +33,11 @@ mod routes;
 pub mod sales_record;
 mod sales_reports;
 pub mod settings;
+mod view;
 
 pub use context::{Cards, ReportContext, Settings, Shop};
+pub use current::Facts;
+pub use engine::Engine;
 pub use imports::found;
 pub use routes::{jobs, routes};
+pub use view::View;

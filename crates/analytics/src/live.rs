@@ -10,7 +10,7 @@ use frame::{Action, Call, Names};
 use serde_json::json;
 
 use crate::context::may_view;
-use crate::facts::Facts;
+use crate::current::Facts;
 
 /// What a request accepts to which the server goes on telling.
 pub const STREAM: &str = "text/event-stream";

@@ -1,11 +1,12 @@
 //! The best days of the shop: what the last whole day came to, and the best of all days before it.
 
 use frame::Options;
-use types::{Amount, Timestamp};
+use types::{Amount, Result, Timestamp};
 
 use crate::calendar::{Range, Unit};
 use crate::context::{QueryContext, date_of_orders, seconds, span, timestamp};
-use crate::facts::{Facts, OrderNumber};
+use crate::current::Facts;
+use crate::facts::OrderNumber;
 use crate::query::{Column, Measure, Per, Query, Table, When};
 
 /// Total sales less refunds, as the revenue report has them.
@@ -24,15 +25,16 @@ pub struct LastDay {
 
 /// The last whole day; nothing while the facts are being loaded, or when it was before the first
 /// sale.
-pub fn last_day(facts: &Facts, options: &Options, now: Timestamp) -> Option<LastDay> {
-    let context = QueryContext::of_shop(facts, options)?;
-    let first = context.calendar.start_of_day(seconds(context.snapshot.first_created()?));
+pub fn last_day(facts: &Facts, options: &Options, now: Timestamp) -> Result<Option<LastDay>> {
+    let Some(context) = QueryContext::of_shop(facts, options) else { return Ok(None) };
+    let Some(first) = context.view.first_created()? else { return Ok(None) };
+    let first = context.calendar.start_of_day(seconds(first));
     let today = context.calendar.start_of_day(seconds(now));
     if first >= today {
-        return None;
+        return Ok(None);
     }
     let range = Range { first, last: today - 1 };
-    let days = context.calendar.intervals(Unit::Day, range)?;
+    let Some(days) = context.calendar.intervals(Unit::Day, range) else { return Ok(None) };
     let starts = days.iter().map(|day| day.range.first).chain([today]);
     let query = Query {
         bounds: starts.map(timestamp).collect(),
@@ -40,12 +42,13 @@ pub fn last_day(facts: &Facts, options: &Options, now: Timestamp) -> Option<Last
         measures: vec![TOTAL_SALES],
         ..Query::of(Table::Orders, date_of_orders(options), span(range))
     };
-    let answer = context.answer(&query);
+    let answer = context.answer(&query)?;
     let sold = |day: usize| {
         let value = answer.totals(day).first().copied().unwrap_or_default();
         Amount::from_millionths(value)
     };
-    let last = days.len().checked_sub(1)?;
+    let Some((last_day, before)) = days.split_last() else { return Ok(None) };
+    let last = before.len();
     let best_before = (0..last).map(sold).max().unwrap_or_default().max(Amount::ZERO);
-    Some(LastDay { day: days.last()?.id.clone(), sold: sold(last), best_before })
+    Ok(Some(LastDay { day: last_day.id.clone(), sold: sold(last), best_before }))
 }

@@ -163,16 +163,16 @@ fn sales_report(reports: &ReportContext, call: &mut Call<'_>, base: &str) -> Res
     registered.sort_unstable();
     let sold = [SALES[0], SALES[1], SALES[2], REFUNDED];
     let of_orders = query(span, RowKind::Order, &sold);
-    let by_part = context.answer(&Query { bounds, ..of_orders.clone() });
+    let by_part = context.answer(&Query { bounds, ..of_orders.clone() })?;
     let mut totals = Map::new();
     for (bucket, (name, span)) in period.parts.iter().enumerate() {
         let part = SalesSum::of(by_part.totals(bucket));
         totals.insert(name.clone(), part_body(&part, count_in(&registered, *span)));
     }
-    let sum = SalesSum::of(context.answer(&of_orders).totals(0));
+    let sum = SalesSum::of(context.answer(&of_orders)?.totals(0));
     let in_part = query(span, RowKind::Refund, &SALES);
-    let in_part = SalesSum::of(context.answer(&in_part).totals(0));
-    let entirely = refunded_entirely(&context, span);
+    let in_part = SalesSum::of(context.answer(&in_part)?.totals(0));
+    let entirely = refunded_entirely(&context, span)?;
     let left = |all: Amount, part: Amount, entire: Amount| all - part.abs() - entire;
     // The sums of refunds are negative.
     let refunds = entirely.total - in_part.total;
@@ -196,16 +196,16 @@ fn sales_report(reports: &ReportContext, call: &mut Call<'_>, base: &str) -> Res
         "total_customers": registered.len(),
     });
     let links = Links::new().to("about", about(call, base));
-    Ok(context.with_left_out(Reply::new(vec![linked(body, links)])))
+    Ok(context.with_notes(Reply::new(vec![linked(body, links)])))
 }
 
 /// What the orders came to that were paid back as a whole and have a refund of the span.
-fn refunded_entirely(context: &QueryContext, span: Span) -> SalesSum {
+fn refunded_entirely(context: &QueryContext, span: Span) -> Result<SalesSum, Stop> {
     let refunds = query(span, RowKind::Refund, &[REFUNDED]).filter;
-    let orders = context.refunded_orders((DateColumn::Created, span), &refunds);
+    let orders = context.refunded_orders((DateColumn::Created, span), &refunds)?;
     let whole = query(Span::ALWAYS, RowKind::Order, &[REFUNDED]);
     let filter = whole.filter.clone().and(Filter::Orders(orders));
-    SalesSum::of(context.answer(&Query { filter, ..whole }).totals(0))
+    Ok(SalesSum::of(context.answer(&Query { filter, ..whole })?.totals(0)))
 }
 
 /// What a day or month came to, before refunds.
@@ -243,7 +243,7 @@ fn best_sellers(reports: &ReportContext, call: &mut Call<'_>, base: &str) -> Res
         measures: vec![Sum(Column::Line(LineNumber::Quantity), When::Always, Per::Row)],
         ..Query::of(Table::Lines, DateColumn::Created, period::of(call).whole)
     };
-    let answer = context.answer(&query);
+    let answer = context.answer(&query)?;
     let mut best: Vec<(i64, i64)> = answer
         .rows()
         .filter_map(|row| match (row.key, row.values) {
@@ -263,5 +263,5 @@ fn best_sellers(reports: &ReportContext, call: &mut Call<'_>, base: &str) -> Res
             .to("product", call.visit.rest(&format!("{base}/products/{product_id}")));
         Some(linked(body, links))
     });
-    Ok(context.with_left_out(Reply::new(items.collect::<Vec<Value>>())))
+    Ok(context.with_notes(Reply::new(items.collect::<Vec<Value>>())))
 }

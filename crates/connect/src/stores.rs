@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use analytics::facts::Facts;
+use analytics::Facts;
 use analytics::feed::{self, FeedHandle};
 use analytics::{ReportContext, Shop};
 use db::{Conn, Database, Location};

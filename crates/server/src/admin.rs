@@ -6,7 +6,7 @@ mod memory;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use analytics::facts::Facts;
+use analytics::Facts;
 use axum::Router;
 use axum::http::StatusCode;
 use axum::http::header::CONTENT_TYPE;
@@ -51,7 +51,8 @@ pub(crate) async fn readiness(
         return (StatusCode::SERVICE_UNAVAILABLE, "stopping\n");
     }
     for (platform, facts) in watched.iter() {
-        if facts.as_ref().is_some_and(|facts| !facts.are_ready()) {
+        // What is elsewhere keeps nobody from the rest.
+        if facts.as_ref().is_some_and(|facts| facts.cluster().is_none() && !facts.are_ready()) {
             return (StatusCode::SERVICE_UNAVAILABLE, "reports are loading\n");
         }
         let answers = platform.store.read(db::outbox::has_unsequenced);

@@ -49,7 +49,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use analytics::facts::Facts;
+use analytics::Facts;
 use frame::Neighbour;
 use onboarding::Platform;
 use tokio::net::TcpListener;

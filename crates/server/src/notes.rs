@@ -6,11 +6,11 @@ use std::time::{Duration, Instant};
 
 use admin::notes::{follow, maintain};
 use admin::plugins::emails;
-use analytics::facts::Facts;
+use analytics::Facts;
 use analytics::sales_record;
 use frame::{Options, Site};
 use tokio::sync::watch;
-use types::{Kind as ErrorKind, Result};
+use types::{Error, Kind as ErrorKind, Result};
 
 /// How long an event may wait before it is looked at.
 const PAUSE: Duration = Duration::from_secs(1);
@@ -76,10 +76,15 @@ async fn remind(site: &Arc<Site>) -> Result<()> {
     site.store().write(move |conn| emails::remind(&of_step, conn, now)).await.map(drop)
 }
 
-async fn maintain_notes(site: &Site, facts: &Facts) -> Result<()> {
+async fn maintain_notes(site: &Site, facts: &Arc<Facts>) -> Result<()> {
     let now = site.clock().now();
     let options = site.store().read(Options::read).await?;
-    let last_day = sales_record::last_day(facts, &options, now).map(|day| maintain::LastDay {
+    // Facts that are elsewhere are waited for.
+    let asked = Arc::clone(facts);
+    let asked =
+        tokio::task::spawn_blocking(move || sales_record::last_day(&asked, &options, now)).await;
+    let last_day = asked.map_err(|error| Error::internal("a question failed").because(error))?;
+    let last_day = last_day?.map(|day| maintain::LastDay {
         day: day.day,
         sold: day.sold,
         best_before: day.best_before,

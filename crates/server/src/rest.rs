@@ -5,7 +5,7 @@ use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use analytics::facts::Facts;
+use analytics::Facts;
 use axum::body::{Body, Bytes, HttpBody as _};
 use axum::extract::Request;
 use axum::http::header::{CONNECTION, CONTENT_LENGTH, HOST};

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use analytics::facts::Facts;
+use analytics::Facts;
 use frame::first_content::FirstContent;
 use frame::media::{FileStorage, FolderStorage, Library};
 use frame::routes::{Routes, SharedRoutes, compile};
@@ -23,6 +23,14 @@ pub struct Reports {
 }
 
 impl Reports {
+    /// Of an environment, on the engine that the settings name.
+    pub fn open(settings: &analytics::Settings, environment: Environment) -> Result<Self> {
+        let outbound: Arc<dyn frame::outbound::Outbound> =
+            Arc::new(outbound::Client::for_authority(None));
+        let facts = settings.engine.facts(&outbound, environment)?;
+        Ok(Self { settings: settings.clone(), facts })
+    }
+
     /// Where the reports of a site are made.
     pub fn context(&self, names: &frame::Names) -> Arc<analytics::ReportContext> {
         analytics::ReportContext::new(names, &self.facts, SHOP, &self.settings)

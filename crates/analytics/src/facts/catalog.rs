@@ -40,6 +40,16 @@ impl Catalog {
         }
     }
 
+    /// The products that are in a category.
+    pub(crate) fn products(&self) -> BTreeSet<i64> {
+        self.direct.keys().copied().collect()
+    }
+
+    /// The categories that the product was put into.
+    pub(crate) fn direct(&self, product_id: i64) -> &[i64] {
+        self.direct.get(&product_id).map(Vec::as_slice).unwrap_or_default()
+    }
+
     /// All categories, ascending.
     pub fn categories(&self) -> impl Iterator<Item = i64> {
         self.parents.keys().copied()

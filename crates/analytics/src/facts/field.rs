@@ -1,6 +1,6 @@
 //! How a fact is declared: its members, and among them the texts and numbers that reports filter,
 //! group and sum by. Columns of chunks, dictionaries, the file and its version follow from the
-//! declaration.
+//! declaration, and so do the columns of tables in ClickHouse.
 
 use types::Amount;
 
@@ -84,11 +84,16 @@ macro_rules! fact {
         }
 
         impl $texts {
+            /// The name of its column.
+            pub(crate) fn name(self) -> &'static str {
+                match self { $(Self::$text => stringify!($text_member),)* }
+            }
+
             pub fn of(self, fact: &$fact) -> &Arc<str> {
                 match self { $(Self::$text => &fact.$text_member,)* }
             }
 
-            pub(super) fn set(self, fact: &mut $fact, text: Arc<str>) {
+            pub(crate) fn set(self, fact: &mut $fact, text: Arc<str>) {
                 match self { $(Self::$text => fact.$text_member = text,)* }
             }
         })?
@@ -99,12 +104,17 @@ macro_rules! fact {
         }
 
         impl $numbers {
+            /// The name of its column.
+            pub(crate) fn name(self) -> &'static str {
+                match self { $(Self::$number => stringify!($member),)* }
+            }
+
             /// Its value: whole, or in millionths.
             pub fn of(self, fact: &$fact) -> i64 {
                 match self { $(Self::$number => fact.$member.to_column(),)* }
             }
 
-            pub(super) fn set(self, fact: &mut $fact, value: i64) {
+            pub(crate) fn set(self, fact: &mut $fact, value: i64) {
                 match self { $(Self::$number => fact.$member = Number::of_column(value),)* }
             }
         }

@@ -12,7 +12,6 @@ use super::column::NOTHING;
 use super::dictionary::Names;
 use super::fact::{CouponFact, DownloadFact, LineFact, OrderFact, TaxFact};
 use super::fact::{LineNumber, OrderNumber, OrderText};
-use super::id_set::IdSet;
 use super::memo::Memo;
 use super::returning::{First, Returning, Seniority};
 
@@ -100,11 +99,6 @@ impl Snapshot {
         for number in 0..self.chunks.len() {
             self.returning(number);
         }
-    }
-
-    /// The coupons that any order has.
-    pub(crate) fn coupon_ids(&self) -> IdSet {
-        self.names.coupons.iter().copied().collect()
     }
 
     /// Whether orders are in these currencies only.

@@ -9,7 +9,8 @@ use db::Database;
 use types::{Error, Result};
 
 use super::Feed;
-use crate::facts::{Command, Facts};
+use super::cluster::ClusterFeed;
+use crate::current::{Command, Facts};
 
 /// The thread. When it is dropped, the thread writes its file and ends.
 #[derive(Debug)]
@@ -23,11 +24,27 @@ pub fn start(store: Database, facts: &Arc<Facts>, file: Option<PathBuf>) -> Resu
     let again = || Error::internal("facts are already being updated");
     let inbox = facts.take_inbox().ok_or_else(again)?;
     let shared = Arc::clone(facts);
+    let cluster = facts.cluster().cloned();
     let thread = thread::Builder::new()
         .name("analytics".to_owned())
-        .spawn(move || run(store, shared, file, &inbox))
+        .spawn(move || match cluster {
+            Some(cluster) => ClusterFeed::new(store, shared, cluster).run(&inbox),
+            None => run(store, shared, file, &inbox),
+        })
         .map_err(|error| Error::internal("cannot start a thread").because(error))?;
     Ok(FeedHandle { thread: Some(thread), facts: Arc::clone(facts) })
+}
+
+/// Makes facts ready to be read, for a process that does not go on following the feed.
+pub fn load(store: Database, facts: &Arc<Facts>, file: Option<PathBuf>) -> Result<()> {
+    let Some(cluster) = facts.cluster() else {
+        return Feed::open(store, Arc::clone(facts), file).map(drop);
+    };
+    ClusterFeed::new(store, Arc::clone(facts), Arc::clone(cluster)).look()?;
+    if facts.are_ready() {
+        return Ok(());
+    }
+    Err(Error::unavailable("ClickHouse has no facts yet; run `boardwalk analytics rebuild` first"))
 }
 
 fn run(store: Database, facts: Arc<Facts>, file: Option<PathBuf>, commands: &Receiver<Command>) {

@@ -17,12 +17,13 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use shop_rows::order;
 use site_rows::user::{self, UserFilter};
-use types::{Result, Role, Timestamp};
+use types::{Error, Result, Role, Timestamp};
 
 use super::{KEY, count};
 use crate::context::{Shop, caught_up};
-use crate::facts::Facts;
+use crate::current::Facts;
 use crate::feed::{self, Portion};
+use crate::view::View;
 
 /// The job that waits until the facts are forgotten.
 pub(super) const DELETE: &str = "report.delete";
@@ -148,7 +149,8 @@ impl JobKind for CatchUp {
             let always = Timestamp::from_micros(i64::MIN);
             let there = move |conn: &mut dyn Conn| order::count_since(conn, always);
             let records = cx.site().store().read(there).await?;
-            let missing = records.saturating_sub(count(self.0.facts.snapshot().orders())).max(0);
+            let known = self.0.of_facts(move |view| view.orders_since(always)).await?;
+            let missing = records.saturating_sub(count(known)).max(0);
             let done = cx.checkpoint()?.unwrap_or_default();
             if missing == 0 {
                 return Ok(json!({ "orders": 0 }));
@@ -185,6 +187,16 @@ impl Worker {
         let _ = tokio::time::timeout(PATIENCE, caught_up(&self.facts, store)).await;
     }
 
+    /// Asks the facts, which may have to be waited for.
+    async fn of_facts<T: Send + 'static>(
+        &self,
+        ask: impl FnOnce(View) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        let view = self.facts.view(Vec::new());
+        let asked = tokio::task::spawn_blocking(move || ask(view));
+        asked.await.map_err(|error| Error::internal("a question failed").because(error))?
+    }
+
     async fn customers(&self, cx: &JobCx, plan: &Plan, mut done: Done) -> Result<Done, Halt> {
         loop {
             let wanted = UserFilter {
@@ -213,7 +225,7 @@ impl Worker {
             let Some(last) = records.last() else { return Ok(done) };
             let through = last.order_id;
             let there = if plan.skips_existing {
-                self.facts.snapshot().ids_between(after, through)
+                self.of_facts(move |view| view.ids_between(after, through)).await?
             } else {
                 BTreeSet::new()
             };

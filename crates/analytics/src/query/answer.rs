@@ -44,12 +44,12 @@ pub struct Answer {
 }
 
 impl Answer {
-    pub(super) fn new(width: usize) -> Self {
+    pub(crate) fn new(width: usize) -> Self {
         Self { heads: Vec::new(), values: Vec::new(), width }
     }
 
     /// Adds a row. Rows come in order; each has as many values as the query has measures.
-    pub(super) fn push(&mut self, bucket: usize, key: Key, values: impl Iterator<Item = i64>) {
+    pub(crate) fn push(&mut self, bucket: usize, key: Key, values: impl Iterator<Item = i64>) {
         self.heads.push((bucket, key));
         self.values.extend(values);
     }

@@ -140,6 +140,7 @@ impl Compiler<'_> {
             Filter::Customers(ids) => RowTest::Code(order::CUSTOMER, flags(&names.customers, ids)),
             Filter::HasLine(test) => RowTest::HasLine(self.line(test)),
             Filter::HasCoupon(ids) => RowTest::HasCoupon(flags(&names.coupons, ids)),
+            Filter::HasAnyCoupon => RowTest::HasCoupon(vec![true; names.coupons.len()]),
             Filter::HasTaxRate(ids) => RowTest::HasRate(self.rates(ids)),
             Filter::Coupon(ids) if self.table != Table::Coupons => {
                 RowTest::HasCoupon(flags(&names.coupons, ids))

@@ -106,6 +106,7 @@ fn passes(filter: &Filter, download: &DownloadFact) -> bool {
         | Filter::Customers(_)
         | Filter::HasLine(_)
         | Filter::HasCoupon(_)
+        | Filter::HasAnyCoupon
         | Filter::HasTaxRate(_)
         | Filter::Line(_)
         | Filter::Coupon(_)

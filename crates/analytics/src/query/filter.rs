@@ -35,6 +35,8 @@ pub enum Filter {
     HasLine(LineTest),
     /// The order has one of these coupons.
     HasCoupon(IdSet),
+    /// The order has a coupon at all.
+    HasAnyCoupon,
     /// The order, or refund, has a tax at one of these rates.
     HasTaxRate(IdSet),
     /// The line itself passes. Where rows are no lines, it never does.

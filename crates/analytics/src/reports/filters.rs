@@ -62,7 +62,7 @@ pub fn products_in(
 ) -> Option<IdSet> {
     let listed = ids(params, products);
     let Some(categories) = ids(params, categories) else { return listed };
-    let of_categories = context.snapshot.catalog().products_in(categories.ids());
+    let of_categories = context.view.catalog().products_in(categories.ids());
     let of_categories =
         if of_categories.is_empty() { IdSet::from_iter([NO_PRODUCT]) } else { of_categories };
     let Some(listed) = listed else { return Some(of_categories) };
@@ -87,7 +87,7 @@ pub fn products_out(
 ) -> Option<IdSet> {
     let listed = ids(params, products);
     let by_category =
-        ids(params, categories).map(|ids| context.snapshot.catalog().products_in(ids.ids()));
+        ids(params, categories).map(|ids| context.view.catalog().products_in(ids.ids()));
     match (listed, by_category) {
         (Some(listed), Some(more)) => {
             Some(listed.ids().iter().chain(more.ids()).copied().collect())

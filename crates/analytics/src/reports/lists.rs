@@ -33,7 +33,7 @@ pub fn reply(
 ) -> Reply {
     let total = i64::try_from(total).unwrap_or(i64::MAX);
     let is_beyond = rows.is_empty() && context.follows(Rule::TotalsForgotten);
-    let reply = context.with_left_out(Reply::new(rows));
+    let reply = context.with_notes(Reply::new(rows));
     match beyond {
         Beyond::Forgotten if is_beyond => {
             reply.header("x-wp-total", "0").header("x-wp-totalpages", "0")

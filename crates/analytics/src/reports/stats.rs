@@ -131,7 +131,7 @@ impl Stats {
         let debug = query_args::of_cache(self, call, &context, range);
         Ok(Box::new(move || {
             let body = request.compute(segments, &intervals, &wanted, &context)?;
-            Ok(context.with_left_out(with_body(head, body)).beside("debug_cache", debug))
+            Ok(context.with_notes(with_body(head, body)).beside("debug_cache", debug))
         }))
     }
 
@@ -220,7 +220,7 @@ fn too_many() -> Refusal {
 pub struct TotalsRequest(StatsRequest);
 
 impl TotalsRequest {
-    pub fn compute(&self, context: &QueryContext) -> Map<String, Value> {
+    pub fn compute(&self, context: &QueryContext) -> types::Result<Map<String, Value>> {
         self.0.totals(None, context)
     }
 }
@@ -246,14 +246,14 @@ impl StatsRequest {
         context: &QueryContext,
     ) -> Result<Value, Stop> {
         if let Some(segments) = &mut segments {
-            segments.settle(&self.query, context);
+            segments.settle(&self.query, context)?;
             let shown = wanted.per_page.min(intervals.len());
             check_cells(segments.count(), intervals.len(), shown)?;
         }
-        let totals = self.totals(segments.as_ref(), context);
-        let places = self.page(intervals, wanted, context);
+        let totals = self.totals(segments.as_ref(), context)?;
+        let places = self.page(intervals, wanted, context)?;
         let shown: Vec<&Interval> = places.iter().filter_map(|at| intervals.get(*at)).collect();
-        let bodies = self.intervals(&shown, segments.as_ref(), context);
+        let bodies = self.intervals(&shown, segments.as_ref(), context)?;
         Ok(json!({ "totals": totals, "intervals": bodies }))
     }
 
@@ -283,16 +283,20 @@ impl StatsRequest {
         })
     }
 
-    fn totals(&self, segments: Option<&Segments>, context: &QueryContext) -> Map<String, Value> {
+    fn totals(
+        &self,
+        segments: Option<&Segments>,
+        context: &QueryContext,
+    ) -> types::Result<Map<String, Value>> {
         let plan = Plan::of(self.columns.iter().chain(&self.of_totals).copied());
         let query = Query { measures: plan.measures.clone(), ..self.query.clone() };
-        let mut totals = plan.members(context.answer(&query).totals(0));
+        let mut totals = plan.members(context.answer(&query)?.totals(0));
         if self.report.has_segments() {
-            let found = segments.map(|segments| segments.of(&self.query, context));
+            let found = segments.map(|segments| segments.of(&self.query, context)).transpose()?;
             let found = found.map(|found| found.of_bucket(0)).unwrap_or_default();
             totals.insert(String::from("segments"), json!(found));
         }
-        totals
+        Ok(totals)
     }
 
     /// The places of the intervals on the page.
@@ -301,17 +305,17 @@ impl StatsRequest {
         intervals: &[Interval],
         wanted: &IntervalPage,
         context: &QueryContext,
-    ) -> Vec<usize> {
+    ) -> types::Result<Vec<usize>> {
         let rank = |index: usize| crate::columns::float(i64::try_from(index).unwrap_or(i64::MAX));
         let is_compat = context.follows(Rule::IntervalsUnsorted);
         if wanted.by_date && !is_compat {
             let slot = |index: usize| Slot { index, is_present: true, rank: rank(index) };
-            return wanted.cut((0..intervals.len()).map(slot).collect());
+            return Ok(wanted.cut((0..intervals.len()).map(slot).collect()));
         }
         let mut plan = Plan::of(self.sort.copied());
         plan.need(PRESENCE);
         let (query, buckets) = self.bucketed(intervals.iter(), plan.measures.clone());
-        let answer = context.answer(&query);
+        let answer = context.answer(&query)?;
         let slots = buckets.iter().enumerate().map(|(index, bucket)| {
             let values = answer.totals(*bucket);
             let column = self.sort.and_then(|column| plan.number(column.name, values));
@@ -321,9 +325,9 @@ impl StatsRequest {
         });
         let slots: Vec<Slot> = slots.collect();
         if is_compat {
-            return compat::page(self.report.path, slots, wanted);
+            return Ok(compat::page(self.report.path, slots, wanted));
         }
-        wanted.cut(slots)
+        Ok(wanted.cut(slots))
     }
 
     fn intervals(
@@ -331,11 +335,11 @@ impl StatsRequest {
         shown: &[&Interval],
         segments: Option<&Segments>,
         context: &QueryContext,
-    ) -> Vec<Value> {
+    ) -> types::Result<Vec<Value>> {
         let plan = Plan::of(self.columns.iter().copied());
         let (query, buckets) = self.bucketed(shown.iter().copied(), plan.measures.clone());
-        let answer = context.answer(&query);
-        let split = segments.map(|segments| segments.of(&query, context));
+        let answer = context.answer(&query)?;
+        let split = segments.map(|segments| segments.of(&query, context)).transpose()?;
         let bodies = shown.iter().zip(&buckets).map(|(interval, bucket)| {
             let mut subtotals = plan.members(answer.totals(*bucket));
             if self.report.has_segments() {
@@ -344,7 +348,7 @@ impl StatsRequest {
             }
             body::interval(interval, subtotals, context)
         });
-        bodies.collect()
+        Ok(bodies.collect())
     }
 
     /// The query over these intervals, and the bucket of each. Between intervals that do not follow

@@ -1,8 +1,11 @@
 //! The algebra against a plain reading of what its words mean, on random facts and questions.
 #![cfg(test)]
 
+mod cluster;
+mod cluster_feed;
 mod differential;
 mod directory;
 mod naive;
 mod random;
+mod shards;
 mod vectors;

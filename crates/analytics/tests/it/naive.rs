@@ -120,6 +120,7 @@ impl Naive<'_> {
             Filter::Customers(ids) => ids.contains(order.customer_id),
             Filter::HasLine(test) => order.lines.iter().any(|line| line_passes(test, line)),
             Filter::HasCoupon(ids) => order.coupons.iter().any(|own| ids.contains(own.coupon_id)),
+            Filter::HasAnyCoupon => !order.coupons.is_empty(),
             Filter::HasTaxRate(ids) => order.taxes.iter().any(|tax| ids.contains(tax.rate_id)),
             Filter::Line(test) => unit.line.is_some_and(|line| line_passes(test, line)),
             Filter::Coupon(ids) => match unit.coupon {

@@ -191,6 +191,7 @@ pub(crate) fn filter(dice: &mut Dice, depth: i64) -> Filter {
         7 if dice.is(50) => Filter::Text(OrderText::Currency, dice.texts(CURRENCIES)),
         7 => Filter::Text(OrderText::Tpn, dice.texts(&["", "T1"])),
         8 => Filter::HasLine(line_test(dice, 2)),
+        9 if dice.is(20) => Filter::HasAnyCoupon,
         9 => Filter::HasCoupon(dice.ids(3)),
         10 => Filter::HasTaxRate(dice.ids(3)),
         11 => Filter::Line(line_test(dice, 2)),

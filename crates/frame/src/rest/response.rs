@@ -203,11 +203,15 @@ impl Site {
 }
 
 /// How long a caller who guessed too often must wait.
+/// After which somebody who found a server busy, or away, may ask again.
+const RETRY_SECONDS: u32 = 5;
+
 fn retry_after(reply: &Reply) -> Option<String> {
     match &reply.body {
         Body::Json(body) if reply.status == 429 => {
             Some(body.get("data")?.get("retry_after")?.to_string())
         }
+        _ if reply.status == 503 => Some(RETRY_SECONDS.to_string()),
         _ => None,
     }
 }

@@ -11,7 +11,7 @@ use super::{Watched, write_head};
 /// what the process has in memory altogether.
 pub(super) fn write(text: &mut String, watched: &[Watched], sites: &[Arc<Site>]) {
     let mut caches = Vec::new();
-    let mut facts_bytes = String::new();
+    let (mut facts_bytes, mut facts_lag) = (String::new(), String::new());
     for site in sites {
         caches.extend(site.caches().into_iter().map(|cache| (site.environment(), cache)));
     }
@@ -24,6 +24,10 @@ pub(super) fn write(text: &mut String, watched: &[Watched], sites: &[Arc<Site>])
         caches.push((environment, CacheSize { name: "customers", bytes, bytes_max }));
         let labels = format!("environment=\"{environment}\"");
         let _ = writeln!(facts_bytes, "boardwalk_facts_bytes{{{labels}}} {}", snapshot.bytes());
+        if let Some(lag) = facts.lag() {
+            let lag = lag.as_secs_f64();
+            let _ = writeln!(facts_lag, "boardwalk_facts_lag_seconds{{{labels}}} {lag}");
+        }
     }
     let (mut held, mut budgets) = (String::new(), String::new());
     for (environment, CacheSize { name, bytes, bytes_max }) in &caches {
@@ -43,6 +47,8 @@ pub(super) fn write(text: &mut String, watched: &[Watched], sites: &[Arc<Site>])
     text.push_str(&budgets);
     write_head(text, "facts_bytes", "The columns that reports are answered from");
     text.push_str(&facts_bytes);
+    write_head(text, "facts_lag_seconds", "By how much facts in ClickHouse are behind the records");
+    text.push_str(&facts_lag);
     if let Some(bytes) = resident_bytes() {
         write_head(text, "resident_memory_bytes", "Memory of the process");
         let _ = writeln!(text, "boardwalk_resident_memory_bytes {bytes}");

@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use analytics::facts::{Facts, OrderFact, Snapshot};
+use analytics::Facts;
+use analytics::facts::{OrderFact, Snapshot};
 use analytics::feed::{self, Feed, Portion};
 use analytics::query::{DateColumn, Measure, Per, Query, Scope, Span, Table, When};
 use db::outbox::{self, Event};

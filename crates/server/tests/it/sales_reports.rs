@@ -124,7 +124,7 @@ fn the_last_day_is_compared_with_all_days_before(database: &TestDatabase) {
     };
     let last_day = |shop: &Shop, now: &str| {
         let options = shop.write(Options::read);
-        let day = sales_record::last_day(&shop.facts, &options, at(now))?;
+        let day = sales_record::last_day(&shop.facts, &options, at(now)).unwrap()?;
         let whole = |amount: Amount| amount.to_whole();
         Some((day.day, whole(day.sold), whole(day.best_before)))
     };

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use analytics::facts::Facts;
+use analytics::Facts;
 use analytics::feed::Feed;
 use contract::rest::Verb;
 use db::{Conn, Database, outbox};

@@ -71,7 +71,7 @@ pub fn document() -> Value {
 pub fn list(reports: &ReportContext, call: &mut Call<'_>) -> Result<Reply, Stop> {
     let context = reports.query_context(call)?;
     let plan = plan(&context);
-    let rows = found(call, &context, &plan);
+    let rows = found(call, &context, &plan)?;
     let ids: Vec<i64> = rows.iter().map(|(id, _)| *id).collect();
     let names = known::category_names(call.conn()?, &ids)?;
     let by = call.params.text("orderby").unwrap_or("category_id").to_owned();
@@ -99,7 +99,7 @@ pub fn list(reports: &ReportContext, call: &mut Call<'_>) -> Result<Reply, Stop>
     Ok(reply(call, &path, bodies, total, (&context, Beyond::Forgotten)))
 }
 
-fn found(call: &Call<'_>, context: &QueryContext, plan: &Plan) -> Vec<Row> {
+fn found(call: &Call<'_>, context: &QueryContext, plan: &Plan) -> Result<Vec<Row>, Stop> {
     let params = &call.params;
     let statuses = filters::statuses(params, context, false);
     let filter = statuses.unwrap_or_else(|| context.counted());
@@ -109,8 +109,8 @@ fn found(call: &Call<'_>, context: &QueryContext, plan: &Plan) -> Vec<Row> {
         measures: plan.measures.clone(),
         ..Query::of(Table::Lines, DateColumn::Created, span(context.range(call)))
     };
-    let answer = context.answer(&query);
-    rows(context, &answer, filters::ids(params, "categories").as_ref())
+    let answer = context.answer(&query)?;
+    Ok(rows(context, &answer, filters::ids(params, "categories").as_ref()))
 }
 
 /// The categories that sold most: id, name, pieces, and net sales in millionths.
@@ -121,7 +121,7 @@ pub fn best(
 ) -> Result<Vec<(i64, String, i64, i64)>, Stop> {
     let plan = plan(context);
     let pieces = |values: &[i64]| plan.raw(sum(Of::Line(LineNumber::Quantity)), values);
-    let rows = found(call, context, &plan).into_iter();
+    let rows = found(call, context, &plan)?.into_iter();
     let mut rows: Vec<(Rank, Row)> =
         rows.map(|(id, values)| (Rank::int(pieces(&values)), (id, values))).collect();
     sort(&mut rows, true);

@@ -55,7 +55,7 @@ pub fn list(reports: &ReportContext, call: &mut Call<'_>) -> Result<Reply, Stop>
     let context = reports.query_context(call)?;
     let wanted = filters::ids(&call.params, "coupons");
     let plan = Plan::of(COLUMNS.iter().copied());
-    let rows = found(call, &context, wanted.as_ref(), &plan);
+    let rows = found(call, &context, wanted.as_ref(), &plan)?;
     let ids: Vec<i64> = rows.iter().map(|(id, _)| *id).collect();
     let records = known::coupon_rows(call.conn()?, &ids)?;
     let by = call.params.text("orderby").unwrap_or("coupon_id").to_owned();
@@ -87,7 +87,12 @@ pub fn list(reports: &ReportContext, call: &mut Call<'_>) -> Result<Reply, Stop>
     Ok(reply(call, &path, bodies, total, (&context, beyond)))
 }
 
-fn found(call: &Call<'_>, context: &QueryContext, wanted: Option<&IdSet>, plan: &Plan) -> Vec<Row> {
+fn found(
+    call: &Call<'_>,
+    context: &QueryContext,
+    wanted: Option<&IdSet>,
+    plan: &Plan,
+) -> Result<Vec<Row>, Stop> {
     let scope = filters::scope(&call.params).into_iter();
     let query = Query {
         filter: scope.fold(context.counted(), Filter::and),
@@ -95,8 +100,8 @@ fn found(call: &Call<'_>, context: &QueryContext, wanted: Option<&IdSet>, plan: 
         measures: plan.measures.clone(),
         ..Query::of(Table::Coupons, DateColumn::Created, span(context.range(call)))
     };
-    let answer = context.answer(&query);
-    rows(context, &answer, wanted)
+    let answer = context.answer(&query)?;
+    Ok(rows(context, &answer, wanted))
 }
 
 /// What is known about a coupon.
@@ -138,7 +143,7 @@ pub fn best(
     let plan = Plan::of(COLUMNS.iter().copied());
     let orders = |values: &[i64]| plan.raw(Distinct(Subject::Order, When::Always), values);
     let amount = |values: &[i64]| plan.raw(Sum(Of::CouponDiscount, When::Always, Per::Row), values);
-    let rows = found(call, context, None, &plan).into_iter();
+    let rows = found(call, context, None, &plan)?.into_iter();
     let mut rows: Vec<(Rank, Row)> =
         rows.map(|(id, values)| (Rank::int(orders(&values)), (id, values))).collect();
     sort(&mut rows, true);

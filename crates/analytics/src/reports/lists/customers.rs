@@ -169,21 +169,22 @@ fn shown(
             ..CustomerLookupFilter::default()
         };
         let (rows, total) = customer_lookup::list(call.conn()?, &wanted)?;
-        return Ok((selection.only(rows), usize::try_from(total).unwrap_or_default()));
+        return Ok((selection.only(rows)?, usize::try_from(total).unwrap_or_default()));
     }
     let page = (offset, limit);
     if let Some(found) = ranked::resident(call, reports, &selection, (&by, descending), page)? {
-        let mut shown = selection.only(rows_of(call, &found.ids)?);
+        let mut shown = selection.only(rows_of(call, &found.ids)?)?;
         let place =
             |customer: &Customer| found.ids.iter().position(|id| *id == customer.row.customer_id);
         shown.sort_by_key(place);
         return Ok((shown, found.total));
     }
-    if let Some(best) = selection.best_of_everybody(&by, descending, offset.saturating_add(limit)) {
+    let at_least = offset.saturating_add(limit);
+    if let Some(best) = selection.best_of_everybody(&by, descending, at_least)? {
         let page: Vec<i64> = best.into_iter().skip(offset).take(limit).collect();
         let place =
             |customer: &Customer| page.iter().position(|id| *id == customer.row.customer_id);
-        let mut shown = selection.all(rows_of(call, &page)?);
+        let mut shown = selection.all(rows_of(call, &page)?)?;
         shown.sort_by_key(place);
         return Ok((shown, count_all(call)?));
     }
@@ -202,7 +203,7 @@ pub fn best(
     (skip, count): (usize, usize),
 ) -> Result<Vec<Customer>, Stop> {
     let selection = CustomerQuery::of(call, context, "customers");
-    let mut buyers = selection.buyers();
+    let mut buyers = selection.buyers()?;
     if !selection.must_have_bought {
         // Who spent nothing ties with those who never bought.
         buyers.retain(|(_, sums)| sums.spend > 0);
@@ -217,7 +218,7 @@ pub fn best(
         }
         buyers.sort_by_key(|(id, sums)| place(sums.spend, *id));
         let ids: Vec<i64> = buyers.into_iter().skip(skip).map(|(id, _)| id).collect();
-        let mut best = selection.all(rows_of(call, &ids)?);
+        let mut best = selection.all(rows_of(call, &ids)?)?;
         best.sort_by_key(|Customer { sums, row }| place(sums.spend, row.customer_id));
         return Ok(best);
     }
@@ -271,66 +272,69 @@ impl<'a> CustomerQuery<'a> {
     }
 
     /// Asked for once it is needed: single customers are too many to be kept.
-    fn answer(&self) -> &Answer {
-        self.answer.get_or_init(|| self.context.answer(&self.query))
+    fn answer(&self) -> types::Result<&Answer> {
+        if let Some(answer) = self.answer.get() {
+            return Ok(answer);
+        }
+        let answer = self.context.answer(&self.query)?;
+        Ok(self.answer.get_or_init(|| answer))
     }
 
     /// These customers with what they bought; what others did is not read.
-    fn only(&self, rows: Vec<CustomerLookupRow>) -> Vec<Customer> {
+    fn only(&self, rows: Vec<CustomerLookupRow>) -> types::Result<Vec<Customer>> {
         let ids = rows.iter().map(|row| row.customer_id).collect();
         let filter = self.query.filter.clone().and(Filter::Customers(ids));
-        let answer = self.context.answer(&Query { filter, ..self.query.clone() });
+        let answer = self.context.answer(&Query { filter, ..self.query.clone() })?;
         let sums = |id: i64| Sums::of(answer.get(0, &Key::Id(id)).unwrap_or_default());
-        rows.into_iter().map(|row| Customer { sums: sums(row.customer_id), row }).collect()
+        Ok(rows.into_iter().map(|row| Customer { sums: sums(row.customer_id), row }).collect())
     }
 
     fn is_everybody(&self) -> bool {
         self.filter.is_empty() && !self.must_have_bought
     }
 
-    fn sums(&self, customer_id: i64) -> Sums {
-        Sums::of(self.answer().get(0, &Key::Id(customer_id)).unwrap_or_default())
-    }
-
-    fn with_sums(&self, row: CustomerLookupRow) -> Customer {
-        Customer { sums: self.sums(row.customer_id), row }
-    }
-
-    fn all(&self, rows: Vec<CustomerLookupRow>) -> Vec<Customer> {
-        rows.into_iter().map(|row| self.with_sums(row)).collect()
+    fn all(&self, rows: Vec<CustomerLookupRow>) -> types::Result<Vec<Customer>> {
+        let answer = self.answer()?;
+        let sums = |id: i64| Sums::of(answer.get(0, &Key::Id(id)).unwrap_or_default());
+        Ok(rows.into_iter().map(|row| Customer { sums: sums(row.customer_id), row }).collect())
     }
 
     /// The numbers of those who bought something, with what they bought.
-    fn buyers(&self) -> Vec<(i64, Sums)> {
-        let buyers = self.answer().rows().filter_map(|found| match found.key {
+    fn buyers(&self) -> types::Result<Vec<(i64, Sums)>> {
+        let buyers = self.answer()?.rows().filter_map(|found| match found.key {
             Key::Id(id) if *id > 0 => Some((*id, Sums::of(found.values))),
             _ => None,
         });
-        buyers.filter(|(_, sums)| sums.rows > 0).collect()
+        Ok(buyers.filter(|(_, sums)| sums.rows > 0).collect())
     }
 
     /// The numbers of those who bought most of everybody, as far as the facts alone can tell; and
     /// nothing if these are fewer than that. Others may tie with those who have nothing to show.
-    fn best_of_everybody(&self, by: &str, descending: bool, at_least: usize) -> Option<Vec<i64>> {
+    fn best_of_everybody(
+        &self,
+        by: &str,
+        descending: bool,
+        at_least: usize,
+    ) -> types::Result<Option<Vec<i64>>> {
         if !self.is_everybody() || !descending {
-            return None;
+            return Ok(None);
         }
         let mut ranked: Vec<(Rank, i64)> = Vec::new();
-        for (id, sums) in self.buyers() {
-            let rank = rank_of_sums(by, &sums)?;
+        for (id, sums) in self.buyers()? {
+            let Some(rank) = rank_of_sums(by, &sums) else { return Ok(None) };
             if matches!(rank, Rank::Number(number) if number > 0.0) {
                 ranked.push((rank, id));
             }
         }
         sort(&mut ranked, true);
         let best: Vec<i64> = ranked.into_iter().map(|(_, id)| id).collect();
-        (best.len() >= at_least).then_some(best)
+        Ok((best.len() >= at_least).then_some(best))
     }
 
     /// What everybody bought, with how many they are. Reads no customers if nobody is left out.
     fn everything(&self, call: &mut Call<'_>) -> Result<(Vec<Sums>, usize), Stop> {
         if self.is_everybody() {
-            let sums = self.buyers().into_iter().map(|(_, sums)| sums).collect();
+            let sums = self.buyers()?.into_iter().map(|(_, sums)| sums).collect();
             return Ok((sums, count_all(call)?));
         }
         let found = self.found(call)?;
@@ -342,16 +346,16 @@ impl<'a> CustomerQuery<'a> {
         let candidates: Option<Vec<i64>> = match &self.chosen {
             Some(chosen) => Some(chosen.clone()),
             None if self.must_have_bought => {
-                Some(self.buyers().into_iter().map(|(id, _)| id).collect())
+                Some(self.buyers()?.into_iter().map(|(id, _)| id).collect())
             }
             None => None,
         };
         let customers = match candidates.filter(|candidates| candidates.len() <= CANDIDATES_MAX) {
             Some(candidates) if self.answer.get().is_none() => {
-                self.only(rows_of(call, &candidates)?)
+                self.only(rows_of(call, &candidates)?)?
             }
-            Some(candidates) => self.all(rows_of(call, &candidates)?),
-            None => self.all(all_rows(call)?),
+            Some(candidates) => self.all(rows_of(call, &candidates)?)?,
+            None => self.all(all_rows(call)?)?,
         };
         let is_wanted = |customer: &Customer| {
             (!self.must_have_bought || customer.sums.rows > 0) && self.filter.passes(customer)

@@ -64,7 +64,7 @@ pub fn list(reports: &ReportContext, call: &mut Call<'_>) -> Result<Reply, Stop>
         by_product(call, &context, span, &filter, paging)?
     } else {
         let sort = DownloadSort::Date;
-        let found = context.snapshot.list_downloads(context.scope(), span, &filter, sort, paging);
+        let found = context.view.list_downloads(context.scope(), span, &filter, sort, paging)?;
         (found.downloads, found.total)
     };
     let mut bodies = Vec::with_capacity(downloads.len());
@@ -95,7 +95,7 @@ fn by_product(
         measures: vec![Measure::Rows(When::Always)],
         ..Query::of(Table::Downloads, DateColumn::Created, span)
     };
-    let answer = context.answer(&query);
+    let answer = context.answer(&query)?;
     let mut counts: BTreeMap<i64, usize> = BTreeMap::new();
     for row in answer.rows() {
         if let (Key::Id(id), Some(count)) = (row.key, row.values.first()) {
@@ -119,13 +119,13 @@ fn by_product(
         let only = Filter::DownloadProduct(IdSet::from_iter([product_id]));
         let paging = Paging { descending: false, offset: skip, limit: rest };
         let filter = filter.clone().and(only);
-        let page = context.snapshot.list_downloads(
+        let page = context.view.list_downloads(
             context.scope(),
             span,
             &filter,
             DownloadSort::Product,
             paging,
-        );
+        )?;
         skip = 0;
         rest = rest.saturating_sub(page.downloads.len());
         found.extend(page.downloads);

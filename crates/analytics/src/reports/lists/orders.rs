@@ -82,7 +82,7 @@ pub fn list(reports: &ReportContext, call: &mut Call<'_>) -> Result<Reply, Stop>
         Some("net_total") => OrderSort::Number(OrderNumber::Net),
         _ => OrderSort::Date,
     };
-    let found = context.list_orders((date, span(context.range(call))), &filter, sort, paging);
+    let found = context.list_orders((date, span(context.range(call))), &filter, sort, paging)?;
     let more = More::of(reports, call, &context, &found.orders)?;
     let bodies = found.orders.iter().map(|order| {
         let address = record(call, reports, &format!("/orders/{}", order.order_id));
@@ -136,7 +136,7 @@ impl More {
         orders: &[OrderFact],
     ) -> Result<Self, Stop> {
         let parent_ids: IdSet = orders.iter().map(|order| order.parent_id).collect();
-        let parents = context.snapshot.orders_with_ids(context.scope(), parent_ids);
+        let parents = context.view.orders_with_ids(context.scope(), parent_ids)?;
         let parents: BTreeMap<i64, OrderFact> =
             parents.into_iter().map(|order| (order.order_id, order)).collect();
         let ids: BTreeSet<i64> = orders.iter().map(sale).collect();

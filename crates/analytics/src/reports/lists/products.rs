@@ -76,7 +76,7 @@ pub fn list(reports: &ReportContext, call: &mut Call<'_>) -> Result<Reply, Stop>
     let mut plan = Plan::of(COLUMNS.iter().copied());
     plan.need(NEWEST);
     let query = query(call, &context, wanted.as_ref(), &plan);
-    let rows = found(&context, wanted.as_ref(), &query);
+    let rows = found(&context, wanted.as_ref(), &query)?;
     let count = wanted.as_ref().map(|set| set.ids().iter().filter(|id| **id > 0).count());
     let rows = ranked(call, rows, &plan)?;
     let total = total(&context, count, rows.len());
@@ -126,10 +126,10 @@ fn query(call: &Call<'_>, context: &QueryContext, wanted: Option<&IdSet>, plan: 
 }
 
 /// The products that were sold, or those that were asked for.
-fn found(context: &QueryContext, wanted: Option<&IdSet>, query: &Query) -> Vec<Row> {
-    let answer = context.answer(query);
+fn found(context: &QueryContext, wanted: Option<&IdSet>, query: &Query) -> Result<Vec<Row>, Stop> {
+    let answer = context.answer(query)?;
     let known = |(id, _): &Row| *id > 0 || wanted.is_none();
-    rows(context, &answer, wanted).into_iter().filter(known).collect()
+    Ok(rows(context, &answer, wanted).into_iter().filter(known).collect())
 }
 
 /// The rows with what they are sorted by, by their numbers among equals.
@@ -165,7 +165,7 @@ pub fn best(
     page: (usize, usize),
 ) -> Result<Vec<(i64, String, i64, i64)>, Stop> {
     let plan = Plan::of(COLUMNS.iter().copied());
-    let rows = found(context, None, &query(call, context, None, &plan));
+    let rows = found(context, None, &query(call, context, None, &plan))?;
     let pieces = |values: &[i64]| plan.raw(sum(Of::Line(LineNumber::Quantity)), values);
     let mut rows: Vec<(Rank, Row)> =
         rows.into_iter().map(|(id, values)| (Rank::int(pieces(&values)), (id, values))).collect();

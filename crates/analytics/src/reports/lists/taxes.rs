@@ -82,7 +82,7 @@ pub fn list(reports: &ReportContext, call: &mut Call<'_>) -> Result<Reply, Stop>
         measures: plan.measures.clone(),
         ..Query::of(Table::Taxes, DateColumn::Created, span(context.range(call)))
     };
-    let answer = context.answer(&query);
+    let answer = context.answer(&query)?;
     let by = call.params.text("orderby").unwrap_or("tax_rate_id").to_owned();
     // A rate that is still there is shown as it is now.
     let known = known::tax_rate_rows(call.conn()?)?;

@@ -90,7 +90,7 @@ pub fn list(reports: &ReportContext, call: &mut Call<'_>) -> Result<Reply, Stop>
         measures: plan.measures.clone(),
         ..Query::of(Table::Lines, DateColumn::Created, span(context.range(call)))
     };
-    let rows = found(&context, wanted.as_ref(), &query);
+    let rows = found(&context, wanted.as_ref(), &query)?;
     let rows = ranked(call, rows, &plan)?;
     let total = total(&context, wanted.as_ref().map(IdSet::len), rows.len());
     let shown = sorted_page(call, rows);
@@ -136,8 +136,8 @@ fn body(
     linked(body, links)
 }
 
-fn found(context: &QueryContext, wanted: Option<&IdSet>, query: &Query) -> Vec<Row> {
-    let answer = context.answer(query);
+fn found(context: &QueryContext, wanted: Option<&IdSet>, query: &Query) -> Result<Vec<Row>, Stop> {
+    let answer = context.answer(query)?;
     let mut rows: Vec<Row> = Vec::new();
     for found in answer.rows() {
         if let Key::Variation { product_id, variation_id } = found.key {
@@ -153,7 +153,7 @@ fn found(context: &QueryContext, wanted: Option<&IdSet>, query: &Query) -> Vec<R
         }
     }
     rows.sort_by_key(|row| (row.product_id, row.variation_id));
-    rows
+    Ok(rows)
 }
 
 fn ranked(call: &mut Call<'_>, rows: Vec<Row>, plan: &Plan) -> Result<Vec<(Rank, Row)>, Stop> {

@@ -106,6 +106,5 @@ fn split(dimension: Dimension, _: &Call<'_>, context: &QueryContext) -> Option<S
         Dimension::Category => Group::Category(RollUp::Ancestors),
         _ => return None,
     };
-    let filter = Filter::HasCoupon(context.snapshot.coupon_ids());
-    Some(Split { filter, ..Split::of(Table::Lines, group, OF_LINES) })
+    Some(Split { filter: Filter::HasAnyCoupon, ..Split::of(Table::Lines, group, OF_LINES) })
 }

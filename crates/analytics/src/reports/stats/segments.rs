@@ -146,7 +146,7 @@ impl Segments {
         };
         let others = match dimension {
             Dimension::Category => {
-                let all: Vec<i64> = context.snapshot.catalog().categories().collect();
+                let all: Vec<i64> = context.view.catalog().categories().collect();
                 known::category_names(call.conn()?, &all)?
             }
             _ => BTreeMap::new(),
@@ -169,7 +169,11 @@ impl Segments {
     }
 
     /// The numbers of the segments in the buckets of the query.
-    pub(super) fn of<'s>(&'s self, query: &Query, context: &'s QueryContext) -> Found<'s> {
+    pub(super) fn of<'s>(
+        &'s self,
+        query: &Query,
+        context: &'s QueryContext,
+    ) -> types::Result<Found<'s>> {
         let plan = Plan::of(self.columns.iter().copied());
         let answer = self.split.as_ref().map(|split| {
             let query = Query {
@@ -185,16 +189,17 @@ impl Segments {
                 context.answer(&query)
             }
         });
-        Found { segments: self, plan, answer: answer.unwrap_or_default(), context }
+        let answer = answer.transpose()?.unwrap_or_default();
+        Ok(Found { segments: self, plan, answer, context })
     }
 
     /// Adds segments for what was sold and is not known. **Who sees some sales only is not to learn
     /// from the names of the others what else there is**: there, those are left that have sales.
-    pub(super) fn settle(&mut self, query: &Query, context: &QueryContext) {
+    pub(super) fn settle(&mut self, query: &Query, context: &QueryContext) -> types::Result<()> {
         if !self.is_open && !context.is_bound() {
-            return;
+            return Ok(());
         }
-        let answer = self.of(query, context).answer;
+        let answer = self.of(query, context)?.answer;
         let found: BTreeSet<i64> = answer.rows().map(|row| id_of(row.key)).collect();
         let known = match &mut self.known {
             Known::Ids(known) => known,
@@ -203,7 +208,7 @@ impl Segments {
                     Key::Text(text) => Some(Arc::clone(text)),
                     _ => None,
                 }));
-                return;
+                return Ok(());
             }
         };
         if self.is_open {
@@ -217,6 +222,7 @@ impl Segments {
         if context.is_bound() {
             known.retain(|id, _| found.contains(id));
         }
+        Ok(())
     }
 
     /// How many there are at least.
@@ -300,7 +306,7 @@ fn chosen(all: BTreeMap<i64, String>, wanted: Option<IdSet>) -> (Known, bool) {
 fn categories(call: &mut Call<'_>, context: &QueryContext) -> Result<BTreeMap<i64, String>, Stop> {
     let mut all = known::categories(call.conn()?)?;
     if !context.follows(Rule::KnownSegmentsOnly) {
-        let catalog = context.snapshot.catalog();
+        let catalog = context.view.catalog();
         let above = all.keys().flat_map(|id| catalog.with_ancestors(*id));
         let above: Vec<i64> = above.filter(|id| !all.contains_key(id)).collect();
         all.extend(known::category_names(call.conn()?, &above)?);

@@ -53,5 +53,5 @@ pub fn show(reports: &ReportContext, call: &mut Call<'_>) -> Result<Reply, Stop>
         .filter(|(name, _)| is_shown(name))
         .map(|(name, value)| (name.to_owned(), value))
         .collect();
-    Ok(context.with_left_out(Reply::new(json!({ "totals": totals }))))
+    Ok(context.with_notes(Reply::new(json!({ "totals": totals }))))
 }

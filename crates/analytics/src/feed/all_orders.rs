@@ -1,0 +1,117 @@
+//! All orders as facts, read by as many threads as the machine has for it.
+//!
+//! Threads take the next orders in turn, and read what belongs to them and derive facts side by
+//! side. **What they found is handed on by the ids of the orders**: whoever is interrupted knows
+//! how far it was, and rows mostly come in the order of their times.
+
+use std::collections::BTreeMap;
+use std::num::NonZero;
+use std::sync::mpsc::{SyncSender, sync_channel};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+
+use db::Database;
+use shop_rows::order::{self, OrderRow};
+use site_rows::post;
+use types::{Error, Result};
+
+use super::load;
+use crate::current::Facts;
+use crate::facts::OrderFact;
+
+/// Threads at most: the store has others to serve.
+const THREADS_MAX: usize = 4;
+
+/// Reads all orders after that id, and hands them on until there are no more.
+pub(super) fn read(
+    store: &Database,
+    facts: &Facts,
+    after: i64,
+    mut hand_on: impl FnMut(Portion) -> Result<()>,
+) -> Result<()> {
+    let cores = thread::available_parallelism().map_or(1, NonZero::get);
+    let threads = cores.clamp(1, THREADS_MAX);
+    let last = store.read_blocking(post::next_id)?;
+    let reading = Reading { store, facts, last, next: Mutex::new((after, 0)) };
+    thread::scope(|scope| {
+        let (send, found) = sync_channel(threads);
+        for _ in 0..threads {
+            let (reading, send) = (&reading, send.clone());
+            scope.spawn(move || reading.run(&send));
+        }
+        drop(send);
+        let (mut early, mut next) = (BTreeMap::new(), 0);
+        for portion in found {
+            let (number, portion) = portion?;
+            early.insert(number, portion);
+            while let Some(portion) = early.remove(&next) {
+                next += 1;
+                hand_on(portion)?;
+            }
+        }
+        Ok(())
+    })
+}
+
+/// The facts of some orders and of all their refunds.
+#[derive(Debug)]
+pub(super) struct Portion {
+    pub(super) facts: Vec<OrderFact>,
+    /// How many orders were read, whatever became of them.
+    pub(super) orders: u64,
+    /// The greatest of their ids.
+    pub(super) last: i64,
+}
+
+/// A portion with its place among all of them.
+type Numbered = (u64, Portion);
+
+/// What the threads share.
+struct Reading<'a> {
+    store: &'a Database,
+    facts: &'a Facts,
+    /// No order has a greater id.
+    last: i64,
+    /// The id after which the next orders come, and the number of their portion.
+    next: Mutex<(i64, u64)>,
+}
+
+impl Reading<'_> {
+    /// Reads until there is nothing more to read, somebody failed, or the server ends.
+    fn run(&self, send: &SyncSender<Result<Numbered>>) {
+        loop {
+            let portion = self.portion().transpose();
+            let Some(portion) = portion else { return };
+            let is_over = portion.is_err();
+            // Nobody listens any more once another thread has failed.
+            if send.send(portion).is_err() || is_over {
+                return;
+            }
+        }
+    }
+
+    fn portion(&self) -> Result<Option<Numbered>> {
+        if self.facts.is_stopping() {
+            return Err(Error::internal("the server ended before all records were read"));
+        }
+        let Some((number, orders)) = self.take_orders()? else { return Ok(None) };
+        let count = u64::try_from(orders.len()).unwrap_or_default();
+        let last = orders.last().map_or(0, |order| order.order_id);
+        let derive = move |conn: &mut dyn db::Conn| load::families_of(conn, orders.clone());
+        let facts = self.store.read_blocking(derive)?;
+        Ok(Some((number, Portion { facts, orders: count, last })))
+    }
+
+    /// The next orders, without what belongs to them.
+    fn take_orders(&self) -> Result<Option<(u64, Vec<OrderRow>)>> {
+        let mut next = self.next.lock().unwrap_or_else(PoisonError::into_inner);
+        let (after, number) = *next;
+        let limit = i64::try_from(load::ORDERS_AT_ONCE).unwrap_or(i64::MAX);
+        let orders = self.store.read_blocking(move |conn| order::after(conn, after, limit))?;
+        let Some(last) = orders.last() else { return Ok(None) };
+        *next = (last.order_id, number + 1);
+        let percent = i128::from(last.order_id) * 100 / i128::from(self.last.max(1));
+        self.facts.note_percent_read(u8::try_from(percent).unwrap_or(100).min(100));
+        Ok(Some((number, orders)))
+    }
+}

@@ -1,0 +1,25 @@
+//! Events of the feed themselves: their numbers, and how long the next one has been waiting.
+
+use std::time::Duration;
+
+use db::{Database, outbox};
+use types::{Result, Timestamp};
+
+use super::follow::EVENTS_AT_ONCE;
+use crate::current::Facts;
+
+/// Gives numbers to the events that wait for theirs. The records are read after that, so nobody
+/// needs to read them once more because of events that come with a number later: after a large
+/// import those tell of every record.
+pub(super) fn number_all(store: &Database, facts: &Facts) -> Result<()> {
+    while !facts.is_stopping() && store.read_blocking(outbox::has_unsequenced)? {
+        store.write_blocking(|conn| outbox::sequence(conn, EVENTS_AT_ONCE))?;
+    }
+    Ok(())
+}
+
+/// How long the first event after the position has been waiting.
+pub(super) fn lag(store: &Database, position: i64, now: Timestamp) -> Result<Duration> {
+    let next = store.read_blocking(move |conn| outbox::after(conn, position, 1))?;
+    Ok(next.first().map(|event| now.since(event.created)).unwrap_or_default())
+}

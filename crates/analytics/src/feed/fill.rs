@@ -1,0 +1,169 @@
+//! Makes all facts in `ClickHouse` anew from the records: into tables of their own, which nobody
+//! reads before they are complete. How far it is stands beside the rows, so that whoever was
+//! interrupted goes on from there.
+
+use std::sync::Arc;
+
+use db::{Conn, Database, outbox};
+use frame::Options;
+use shop_rows::order;
+use types::{Clock, Error, Result, Timestamp};
+
+use super::follow::read_catalog;
+use super::lease::Lease;
+use super::{all_orders, events, update};
+use crate::clickhouse::{self, COMPLETE, Cluster, ClusterWriter, State};
+use crate::current::Facts;
+
+/// Orders and refunds that are written together.
+pub const ROWS_AT_ONCE: usize = 20_000;
+
+/// Is told how many orders were read of how many.
+pub type OnProgress<'a> = &'a mut dyn FnMut(u64, u64);
+
+/// Makes all facts of a site anew in `ClickHouse`, whoever else brings facts there; so many orders
+/// and refunds are written together. Returns how many were read, without those that an earlier run
+/// had read.
+pub fn rebuild(
+    store: &Database,
+    facts: &Facts,
+    rows_at_once: usize,
+    on_progress: OnProgress<'_>,
+) -> Result<u64> {
+    let Some(cluster) = facts.cluster() else {
+        return Err(Error::invalid(
+            "reports are answered from memory; set analytics.engine to the URLs of ClickHouse",
+        ));
+    };
+    cluster.open()?;
+    let mut lease = Lease::new(store.clone());
+    lease.seize()?;
+    let mut read = 0;
+    let mut noted = |done: u64, total: u64| {
+        read = done;
+        on_progress(done, total);
+    };
+    let filled =
+        Filling { store, facts, cluster, lease: &mut lease, rows_at_once }.fill(&mut noted);
+    lease.release()?;
+    filled.map(|_| read)
+}
+
+/// What tells facts at this position from those of another database, of other rules, of another
+/// number of shards or of other columns.
+pub(super) fn mark(conn: &mut dyn Conn, position: i64, cluster: &Cluster) -> Result<String> {
+    let own = update::mark(conn, position)?.unwrap_or_default();
+    Ok(format!("{own}{}", layout(cluster)))
+}
+
+/// Whether facts of this state are those of this database, by the rules of now, and lie as they
+/// are looked for. Of an event that is no longer kept, nothing can be told.
+pub(super) fn fits(conn: &mut dyn Conn, state: &State, cluster: &Cluster) -> Result<bool> {
+    let layout = layout(cluster);
+    match update::mark(conn, state.position)? {
+        Some(own) => Ok(state.mark == format!("{own}{layout}")),
+        None => Ok(state.mark.ends_with(&layout) && state.position <= outbox::head(conn)?),
+    }
+}
+
+/// How many shards there are, and which columns.
+fn layout(cluster: &Cluster) -> String {
+    let layout = blake3::hash(clickhouse::layout().as_bytes()).to_hex();
+    format!(" {} {layout}", cluster.shards())
+}
+
+/// Who fills tables, and with what.
+pub(super) struct Filling<'a> {
+    pub(super) store: &'a Database,
+    pub(super) facts: &'a Facts,
+    pub(super) cluster: &'a Arc<Cluster>,
+    pub(super) lease: &'a mut Lease,
+    pub(super) rows_at_once: usize,
+}
+
+impl Filling<'_> {
+    /// Fills the tables that an earlier run has begun, or others. Returns their state.
+    pub(super) fn fill(&mut self, on_progress: OnProgress<'_>) -> Result<State> {
+        events::number_all(self.store, self.facts)?;
+        let mut state = self.begin()?;
+        let mut writer = ClusterWriter::open(self.cluster, state.generation)?;
+        // What changes from here on is in the feed behind this position.
+        writer.begin(state.position);
+        writer.commit(&state)?;
+        let total = self.store.read_blocking(|conn| order::count_since(conn, BEGINNING))?;
+        let total = u64::try_from(total).unwrap_or_default();
+        let (mut rows, mut done) = (Vec::new(), 0);
+        let (store, facts, rows_at_once) = (self.store, self.facts, self.rows_at_once);
+        all_orders::read(store, facts, state.filled, |portion| {
+            self.go_on()?;
+            rows.extend(portion.facts);
+            done += portion.orders;
+            state.filled = portion.last;
+            if rows.len() >= rows_at_once {
+                writer.add(&rows)?;
+                rows.clear();
+                writer.commit(&State { written: Clock::System.now(), ..state.clone() })?;
+                on_progress(done, total.max(done));
+            }
+            Ok(())
+        })?;
+        self.go_on()?;
+        writer.add(&rows)?;
+        on_progress(done, total.max(done));
+        let catalog = read_catalog(self.store)?;
+        writer.put_products(&catalog, &catalog.products(), true)?;
+        state = State { filled: COMPLETE, written: Clock::System.now(), ..state };
+        writer.commit(&state)?;
+        tracing::info!(orders = done, "facts in ClickHouse were rebuilt from the records");
+        Ok(state)
+    }
+
+    /// The state of tables that an earlier run has begun and that still fit, or of new ones.
+    fn begin(&self) -> Result<State> {
+        let states = self.cluster.states()?;
+        let newest = states.last();
+        if let Some(begun) = newest.filter(|state| !state.is_complete())
+            && self.fits(begun)?
+        {
+            return Ok(begun.clone());
+        }
+        let position = self.store.read_blocking(outbox::head)?;
+        Ok(State {
+            generation: newest.map_or(0, |state| state.generation) + 1,
+            position,
+            filled: 0,
+            last_download: 0,
+            written: Clock::System.now(),
+            mark: self.mark(position)?,
+        })
+    }
+
+    fn mark(&self, position: i64) -> Result<String> {
+        let cluster = Arc::clone(self.cluster);
+        self.store.read_blocking(move |conn| mark(conn, position, &cluster))
+    }
+
+    fn fits(&self, state: &State) -> Result<bool> {
+        let (state, cluster) = (state.clone(), Arc::clone(self.cluster));
+        self.store.read_blocking(move |conn| fits(conn, &state, &cluster))
+    }
+
+    /// Fails when somebody else does this work, or the server ends.
+    fn go_on(&mut self) -> Result<()> {
+        if self.facts.is_stopping() {
+            return Err(Error::unavailable("the server ended before all records were read"));
+        }
+        if !self.lease.hold()? {
+            return Err(Error::conflict("another node rebuilds the facts now"));
+        }
+        Ok(())
+    }
+}
+
+/// Before all orders.
+const BEGINNING: Timestamp = Timestamp::from_micros(i64::MIN);
+
+/// By which amounts of facts are rounded now.
+pub(super) fn rules(conn: &mut dyn Conn) -> Result<crate::record::Rules> {
+    Ok(crate::settings::rules(&Options::read(conn)?))
+}

@@ -1,0 +1,220 @@
+//! The feed of facts in ClickHouse: nodes that share the work, changes that are followed, a fill
+//! that is continued, a shard that goes away. What comes of it is what the facts in memory say.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use analytics::Facts;
+use analytics::clickhouse::Cluster;
+use analytics::facts::{OrderNumber, OrderText};
+use analytics::feed::{self, Feed, FeedHandle, Portion};
+use analytics::query::{
+    Answer, Column, DateColumn, Group, Measure, Per, Query, Scope, Span, Subject, Table, When,
+};
+use db::outbox::{self, Event};
+use db::{Conn, Database, Location};
+use shop_rows::order::{self, ItemKind, Order, OrderItemRow, OrderRow};
+use types::{Amount, Kind, Result, Timestamp};
+
+use crate::shards;
+
+/// A database of records.
+struct Records {
+    store: Database,
+    _folder: tempfile::TempDir,
+}
+
+impl Records {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let location = Location::File(folder.path().join("site.db"));
+        let store = Database::open(&location, schema::MIGRATIONS).unwrap();
+        Self { store, _folder: folder }
+    }
+
+    /// Changes records, tells of these orders, and numbers the events.
+    fn change(&self, change: impl Fn(&mut dyn Conn) -> Result<Vec<i64>> + Send + 'static) {
+        let changed = self.store.write_blocking(move |conn| {
+            for id in change(conn)? {
+                let at = Timestamp::from_micros(id);
+                outbox::append(conn, &Event::of_site("order.updated", id, "{}".to_owned(), at))?;
+            }
+            outbox::sequence(conn, 10_000).map(drop)
+        });
+        changed.unwrap();
+    }
+
+    fn add(&self, count: i64) {
+        self.change(move |conn| (0..count).map(|seed| order::insert(conn, &order(seed))).collect());
+    }
+
+    fn head(&self) -> i64 {
+        self.store.read_blocking(outbox::head).unwrap()
+    }
+
+    /// What facts in memory say.
+    fn in_memory(&self) -> Vec<Answer> {
+        let facts = Arc::new(Facts::default());
+        Feed::open(self.store.clone(), Arc::clone(&facts), None).unwrap();
+        assert!(facts.snapshot().orders() >= 40, "no record is left out");
+        answers(&facts).unwrap()
+    }
+}
+
+fn order(seed: i64) -> Order {
+    let cents = |cents: i64| Amount::from_millionths(cents * 10_000);
+    let item = OrderItemRow {
+        kind: ItemKind::Line,
+        product_id: 1 + seed % 5,
+        quantity: Amount::from_whole(1 + seed % 3),
+        total: cents(100 + seed),
+        subtotal: cents(110 + seed),
+        details: "{}".to_owned(),
+        ..OrderItemRow::default()
+    };
+    let row = OrderRow {
+        status: ["completed", "processing", "cancelled"][usize::try_from(seed % 3).unwrap()].into(),
+        currency: "USD".to_owned(),
+        billing_email: format!("{}@example.com", seed % 7),
+        total: cents(100 + seed),
+        created: Timestamp::from_micros(seed * 3_600_000_000),
+        merchant_id: (seed % 2 == 0).then(|| "M1".to_owned()),
+        details: "{}".to_owned(),
+        ..OrderRow::default()
+    };
+    Order { row, items: vec![item] }
+}
+
+/// Some questions, and what they come to.
+fn answers(facts: &Facts) -> Result<Vec<Answer>> {
+    let of = |table: Table, group: Group| Query {
+        group,
+        measures: vec![
+            Measure::Rows(When::Always),
+            Measure::Sum(Column::Order(OrderNumber::Total), When::Always, Per::Order),
+            Measure::Distinct(Subject::Customer, When::Always),
+            Measure::Distinct(Subject::Product, When::Always),
+        ],
+        ..Query::of(table, DateColumn::Created, Span::ALWAYS)
+    };
+    let queries = [
+        of(Table::Orders, Group::None),
+        of(Table::Orders, Group::CustomerType),
+        of(Table::Orders, Group::Text(OrderText::Merchant)),
+        of(Table::Lines, Group::Product),
+    ];
+    let view = facts.view(vec!["cancelled".to_owned()]);
+    queries.iter().map(|query| view.answer(&Scope::everything(), query)).collect()
+}
+
+/// A node of its own, and its thread.
+fn node(records: &Records, cluster: &Arc<Cluster>) -> (Arc<Facts>, FeedHandle) {
+    let facts = Arc::new(Facts::on(Arc::clone(cluster)));
+    let handle = feed::start(records.store.clone(), &facts, None).unwrap();
+    (facts, handle)
+}
+
+#[track_caller]
+fn agrees(records: &Records, facts: &Facts) {
+    let is_there = facts.wait_until_blocking(records.head(), Duration::from_mins(1));
+    assert!(is_there, "{:?} of {}", facts.position(), records.head());
+    assert_eq!(answers(facts).unwrap(), records.in_memory());
+}
+
+/// Two nodes, of which one brings facts there; when it ends, the other goes on.
+#[test]
+fn nodes_take_turns_and_follow_every_change() {
+    let records = Records::new();
+    records.add(50);
+    let shards = testkit::clickhouse::shared();
+    let database = shards.database();
+    let clusters = [(); 2].map(|()| shards::cluster_at(&shards.urls(), &database));
+    let (one, of_one) = node(&records, &clusters[0]);
+    let (other, _of_other) = node(&records, &clusters[1]);
+    agrees(&records, &one);
+    agrees(&records, &other);
+    records.change(|conn| {
+        let mut row = order::get(conn, 3)?.unwrap();
+        row.total += Amount::ONE;
+        row.created = Timestamp::from_micros(5);
+        row.billing_email = "9@example.com".to_owned();
+        order::update(conn, &row)?;
+        order::delete(conn, 7)?;
+        Ok(vec![3, 7])
+    });
+    agrees(&records, &one);
+    agrees(&records, &other);
+    drop(of_one);
+    records.add(20);
+    agrees(&records, &other);
+    // Facts that were forgotten and made anew on demand.
+    records.change(|conn| {
+        feed::ask_to_clear(conn, Timestamp::default())?;
+        Ok(Vec::new())
+    });
+    other.wait_until_blocking(records.head(), Duration::from_mins(1));
+    assert_eq!(other.view(Vec::new()).orders_since(Timestamp::from_micros(0)).unwrap(), 0);
+    records.change(|conn| {
+        let everything =
+            Portion { after: 0, through: i64::MAX, since_us: None, skips_existing: false };
+        feed::ask(conn, &everything, Timestamp::default())?;
+        Ok(Vec::new())
+    });
+    agrees(&records, &other);
+    assert_eq!(other.snapshot().orders(), 0, "a node keeps no order");
+}
+
+/// A fill that ends in the middle is continued, and one beside a node replaces what is there.
+#[test]
+fn a_fill_is_continued_where_it_ended() {
+    let records = Records::new();
+    records.add(1_200);
+    let cluster = shards::debian();
+    let interrupted = Facts::on(Arc::clone(&cluster));
+    let stop = |_: u64, _: u64| interrupted.stop();
+    let ended = feed::rebuild(&records.store, &interrupted, 100, &mut { stop });
+    assert_eq!(ended.unwrap_err().kind(), Kind::Unavailable);
+    let facts = Arc::new(Facts::on(Arc::clone(&cluster)));
+    let mut told = Vec::new();
+    let read = feed::rebuild(&records.store, &facts, 100, &mut |done, all| told.push((done, all)));
+    assert_eq!(read.unwrap(), 700, "the first 500 were there");
+    assert_eq!(told.last(), Some(&(700, 1_200)));
+    feed::load(records.store.clone(), &facts, None).unwrap();
+    assert_eq!(answers(&facts).unwrap(), records.in_memory());
+    // Once more, beside a node that reads them.
+    let (node, _handle) = node(&records, &cluster);
+    agrees(&records, &node);
+    let before = cluster.generation();
+    let again = feed::rebuild(&records.store, &facts, 1_000, &mut |_, _| {});
+    assert_eq!(again.unwrap(), 1_200);
+    for _ in 0..600 {
+        if cluster.generation() > before {
+            break;
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    assert!(cluster.generation() > before);
+    records.add(5);
+    agrees(&records, &node);
+}
+
+/// No question is answered by some shards only.
+#[test]
+fn a_shard_that_is_away_makes_no_smaller_sum() {
+    let mut servers = testkit::clickhouse::Shards::start(2).unwrap();
+    let records = Records::new();
+    records.add(40);
+    let cluster = shards::cluster_at(&servers.urls(), "away");
+    let (facts, _handle) = node(&records, &cluster);
+    agrees(&records, &facts);
+    servers.kill(1);
+    assert_eq!(answers(&facts).unwrap_err().kind(), Kind::Unavailable);
+    // What changes meanwhile is not lost, and the node says how late it is.
+    records.add(10);
+    std::thread::sleep(Duration::from_secs(1));
+    assert!(facts.position().unwrap() < records.head());
+    assert!(facts.lag().unwrap() > Duration::ZERO);
+    assert_eq!(answers(&facts).unwrap_err().kind(), Kind::Unavailable);
+    servers.resume(1).unwrap();
+    agrees(&records, &facts);
+}
