@@ -124,6 +124,9 @@ pub(crate) enum Command {
     /// Export reports to files
     #[command(subcommand)]
     Export(Export),
+    /// Manage the data that reports are answered from
+    #[command(subcommand)]
+    Analytics(Analytics),
     /// Export or erase the personal data of a buyer
     #[command(subcommand)]
     Privacy(Privacy),
@@ -180,6 +183,12 @@ pub(crate) struct Restore {
     /// Newest scheduled backup of the environment
     #[arg(long, conflicts_with = "file")]
     latest: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Analytics {
+    /// Fill ClickHouse from the records; an interrupted run is continued
+    Rebuild,
 }
 
 #[derive(Debug, Subcommand)]

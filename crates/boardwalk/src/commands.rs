@@ -1,5 +1,6 @@
 //! What each command does, once its words and the settings are read.
 
+mod analytics;
 mod audit;
 mod backup;
 mod demo;
@@ -70,6 +71,7 @@ pub(crate) fn run(args: Args, printer: &Printer) -> Result<()> {
         Command::Onboard(onboard) => onboard::onboard(&config, &common, &onboard, printer),
         Command::Import(command) => import::import(&config, &common, command, printer),
         Command::Export(command) => export::export(&config, &common, command, printer),
+        Command::Analytics(command) => analytics::analytics(&config, &common, &command, printer),
         Command::Privacy(command) => privacy::privacy(&config, &common, command, printer),
         Command::Mail(command) => mail::mail(&config, &common, command, printer),
         Command::Backup { file } => backup::backup(&config, &common, &file, printer),

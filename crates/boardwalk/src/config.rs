@@ -131,11 +131,12 @@ impl Default for Log {
 }
 
 impl Config {
-    /// The settings without the password of the database, for showing them.
+    /// The settings without passwords in addresses, for showing them.
     pub(crate) fn without_secrets(&self) -> Self {
         let mut shown = self.clone();
         shown.database.url = shown.database.url.map(|url| hide_password(&url));
         shown.database.replicas = shown.database.replicas.map(|url| hide_password(&url));
+        shown.analytics.engine = shown.analytics.engine.with_urls(hide_password);
         shown
     }
 

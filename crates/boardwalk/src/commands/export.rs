@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use analytics::exports::file::{self, Format};
 use analytics::exports::{self, Reader, Reading};
-use analytics::feed::Feed;
+use analytics::feed;
 use contract::rest::{Refusal, Stop};
 use serde_json::{Map, Value, json};
 use server::Reports;
@@ -43,10 +43,10 @@ pub(crate) fn export(
     let path = args.output.clone().unwrap_or_else(usual);
     let environment = common.environment();
     let platform = Arc::new(environment::open_existing(config, environment)?);
-    let reports = Reports { settings: config.analytics.clone(), ..Reports::default() };
+    let reports = Reports::open(&config.analytics, environment)?;
     let site = server::make_site(&platform, &config.server, config.site.clone(), &reports)?;
     let facts_file = Some(config.data.join(format!("{environment}.facts")));
-    Feed::open(platform.store.clone(), Arc::clone(&reports.facts), facts_file)?;
+    feed::load(platform.store.clone(), &reports.facts, facts_file)?;
     let context = reports.context(&config.site.names);
     let operator = UserRow { roles: vec![Role::Administrator], ..UserRow::default() };
     let reader = (Reader::Operator(Box::new(operator)), platform.clock.now());

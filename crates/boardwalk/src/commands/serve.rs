@@ -80,7 +80,7 @@ pub(super) fn choose_admin_address(config: &mut Config, asked: Option<SocketAddr
 
 pub(super) fn serving(config: &Config, environment: Environment) -> Result<Serving> {
     let platform = Arc::new(environment::open(config, environment)?);
-    let reports = Reports { settings: config.analytics.clone(), ..Reports::default() };
+    let reports = Reports::open(&config.analytics, environment)?;
     let site = server::make_site(&platform, &config.server, config.site.clone(), &reports)?;
     let listen = match environment {
         Environment::Sandbox => config.listen.sandbox,

@@ -6,7 +6,7 @@ use testkit::openapi::Documents;
 
 use crate::node_group::Nodes;
 use crate::rest_site::RestSite;
-use crate::support::{PROGRAM, Site};
+use crate::support::{PROGRAM, Site, basic};
 
 /// Cases run side by side.
 const JOBS: usize = 4;
@@ -102,4 +102,57 @@ fn every_published_route_in_the_index_matches_the_reference() {
     let problems = findings.problems(&known_absent, &mut meant);
     assert!(problems.is_none(), "{}", problems.unwrap());
     assert_eq!(meant.unused(), Vec::<String>::new(), "deviations that excuse nothing");
+}
+
+/// The cases about reports, answered by two shards of ClickHouse: as they are answered from memory.
+/// Which of them are right is judged above.
+#[test]
+fn reports_on_clickhouse() {
+    let original = RestSite::import(Site::sqlite().set("analytics.compat", true));
+    let servers = testkit::clickhouse::shared();
+    let database = servers.database();
+    let urls: Vec<String> =
+        servers.urls().iter().map(|url| format!("\"{url}/{database}\"")).collect();
+    let copy = original.fresh();
+    let site = copy.site.set("analytics.engine", format!("[{}]", urls.join(", ")));
+    let suite = Suite::load(&rest::folder()).unwrap();
+    let cases: Vec<&Case> = suite
+        .cases()
+        .filter(|(area, case)| is_about_reports(area) && !case.is_sequence)
+        .map(|(_, case)| case)
+        .collect();
+    assert!(cases.len() > 300, "{}", cases.len());
+    let run = |site: &Site, header: Option<&str>| {
+        let running = site.serve();
+        let runner = Runner::new(&running.url, original.identities.clone()).unwrap();
+        assert_eq!(facts_header(&running.url, &original.identities["admin"]).as_deref(), header);
+        let verdicts = cases.iter().zip(runner.run_all(&cases, JOBS));
+        let verdict = verdicts.map(|(case, verdict)| format!("{}: {verdict:?}", case.id));
+        verdict.map(|said| said.replace(&running.url, "")).collect::<Vec<String>>()
+    };
+    let from_memory = run(&original.site, None);
+    assert_eq!(run(&site, Some("clickhouse; lag=0.0s")), from_memory);
+}
+
+fn is_about_reports(area: &str) -> bool {
+    ["reports", "leaderboards", "performance", "customers"]
+        .iter()
+        .any(|start| area.starts_with(start))
+}
+
+/// Where a report says that its facts are, once there are any.
+fn facts_header(url: &str, pair: &str) -> Option<String> {
+    let credentials = basic(pair);
+    let authorization = ("Authorization", credentials.as_str());
+    let path = "/wp-json/wc-analytics/reports/orders/stats";
+    for _ in 0..600 {
+        let response = testkit::http::get(url, path, &[authorization]).unwrap();
+        if response.status == 200 {
+            return response.header("x-boardwalk-facts");
+        }
+        assert_eq!(response.status, 503, "{}", response.text());
+        assert_eq!(response.header("retry-after").as_deref(), Some("5"));
+        std::thread::sleep(std::time::Duration::from_millis(100));
+    }
+    panic!("the reports are never ready");
 }
