@@ -1,6 +1,7 @@
 // Requests to the server: the REST interface below /wp-json and the onboarding interface below /v1,
 // both with the session's cookie and the nonce that proves that this page sends them.
 
+import { freshness } from './analytics/freshness.svelte';
 import { texts } from './texts';
 
 export type Json = null | boolean | number | string | Json[] | { [name: string]: Json };
@@ -188,6 +189,7 @@ async function errorOf(answer: Response): Promise<ApiError> {
 
 export async function get<T>(path: string, query?: Query, signal?: AbortSignal): Promise<T> {
   const answer = await send(path, { query: query ?? {}, signal });
+  freshness.note(answer.headers);
   return (await answer.json()) as T;
 }
 
@@ -198,6 +200,7 @@ export async function getPage<T>(
   signal?: AbortSignal,
 ): Promise<Page<T>> {
   const answer = await send(path, { query: query ?? {}, signal });
+  freshness.note(answer.headers);
   const count = (name: string): number => Number(answer.headers.get(name) ?? 0);
   return {
     items: (await answer.json()) as T,

@@ -89,6 +89,8 @@ export const analytics = {
   charts: 'Charts',
   leaderboards: 'Leaderboards',
   leaderboardEmpty: 'No sales in this period.',
+  lag: (seconds: number) =>
+    seconds < 2 ? 'Up to date' : `${Math.round(seconds)} seconds behind the latest orders`,
 };
 
 export const reports = {
