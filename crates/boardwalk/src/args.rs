@@ -1,8 +1,10 @@
 //! What can be typed after `boardwalk`.
 
+mod analytics;
 mod export;
 mod isos;
 mod plugin;
+mod privacy;
 mod remote;
 
 use std::net::SocketAddr;
@@ -16,9 +18,11 @@ use commerce::demo::{ORDERS_DEFAULT, ORDERS_MAX, SEED_DEFAULT};
 use onboarding::keys::KeyLife;
 use types::{Environment, Period, Timestamp};
 
+pub(crate) use self::analytics::Analytics;
 pub(crate) use self::isos::{Audit, Decided, Iso, Key, Merchant, Reviewed, Template};
 
 pub(crate) use self::plugin::Plugin;
+pub(crate) use self::privacy::Privacy;
 pub(crate) use self::remote::{
     Connect, ConnectUpdate, ConnectWoocommerce, Listed, Listen, Listing, Mcp, Portfolio, Profile,
     Rates, StoreKeyArgs, StoreOwnerArgs, Webhook,
@@ -183,26 +187,6 @@ pub(crate) struct Restore {
     /// Newest scheduled backup of the environment
     #[arg(long, conflicts_with = "file")]
     latest: bool,
-}
-
-#[derive(Debug, Subcommand)]
-pub(crate) enum Analytics {
-    /// Fill ClickHouse from the records; an interrupted run is continued
-    Rebuild,
-}
-
-#[derive(Debug, Subcommand)]
-pub(crate) enum Privacy {
-    /// Print everything that is kept about a person, as JSON
-    Export {
-        /// E-mail address of the person
-        email: String,
-    },
-    /// Erase a person's data; orders remain as figures. This cannot be undone
-    Erase {
-        /// E-mail address of the person
-        email: String,
-    },
 }
 
 #[derive(Debug, Subcommand)]

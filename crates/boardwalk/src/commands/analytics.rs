@@ -18,22 +18,21 @@ pub(crate) fn analytics(
     out: &Printer,
 ) -> Result<()> {
     match command {
-        Analytics::Rebuild => rebuild(config, common, out),
+        Analytics::Rebuild { batch } => rebuild(config, common, *batch, out),
     }
 }
 
 /// Fills ClickHouse from the records, beside servers that run.
-fn rebuild(config: &Config, common: &Common, out: &Printer) -> Result<()> {
+fn rebuild(config: &Config, common: &Common, batch: usize, out: &Printer) -> Result<()> {
     let environment = common.environment();
     let platform = environment::open_existing(config, environment)?;
     let reports = Reports::open(&config.analytics, environment)?;
     let mut bar = Bar::new();
-    let rows_at_once = feed::CLUSTER_ROWS_AT_ONCE;
-    let orders = feed::rebuild(&platform.store, &reports.facts, rows_at_once, &mut |done, all| {
+    let orders = feed::rebuild(&platform.store, &reports.facts, batch, &mut |done, all| {
         bar.show("Filling ClickHouse", Unit::Records, done, all);
     })?;
     drop(bar);
-    let text = format!("Wrote {orders} orders and refunds to ClickHouse.");
+    let text = format!("Wrote {orders} orders to ClickHouse.");
     out.result(&json!({ "orders": orders }), &text);
     Ok(())
 }

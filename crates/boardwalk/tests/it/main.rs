@@ -33,6 +33,7 @@ mod bulk;
 mod catalogues;
 mod chance;
 mod cli;
+mod clickhouse;
 mod comment_form;
 mod compression;
 mod conformance;

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 use testkit::http::{self, Request};
 
+use crate::clickhouse;
 use crate::rest_site::RestSite;
 use crate::support::{Site, basic};
 
@@ -22,9 +23,17 @@ fn on_postgres() {
     check(Site::postgres());
 }
 
+#[test]
+fn on_clickhouse() {
+    let servers = testkit::clickhouse::shared();
+    let engine = clickhouse::engine(&servers.urls(), &servers.database());
+    check(Site::sqlite().set("analytics.engine", engine));
+}
+
 fn check(site: Site) {
     let shop = RestSite::import(site);
     let running = shop.site.serve();
+    clickhouse::facts_header(&running.url, &shop.identities["admin"]);
     let ask = |request: Request| -> (u16, Value) {
         let request = request.header("Authorization", &basic(&shop.identities["admin"]));
         let answer = http::send(&running.url, &request).unwrap();
