@@ -1,5 +1,5 @@
-//! The commands of docs/scaling.md, from one SQLite file to three nodes with a standby: run one
-//! after the other, as an ordinary user in an empty folder would.
+//! The commands of docs/scaling.md, from one SQLite file to three nodes, two shards and a standby:
+//! run one after the other, as an ordinary user in an empty folder would.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -10,8 +10,9 @@ use testkit::postgres::Workplace;
 use crate::support::PROGRAM;
 
 const GUIDE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/scaling.md");
-const SECTION: &str = "## From one SQLite file to three nodes with a standby\n";
-const PORTS: [&str; 6] = ["PRIMARY", "STANDBY", "BALANCER", "NODE1", "NODE2", "NODE3"];
+const SECTION: &str = "## From one SQLite file to three nodes, two shards and a standby\n";
+const PORTS: [&str; 8] =
+    ["PRIMARY", "STANDBY", "BALANCER", "NODE1", "NODE2", "NODE3", "SHARD1", "SHARD2"];
 /// A run takes a few seconds; then everything is ended.
 const SECONDS_MAX: &str = "120";
 /// Whatever becomes of the commands, nothing of them stays.
@@ -24,7 +25,7 @@ trap end EXIT
 ";
 
 #[test]
-fn its_commands_lead_to_three_nodes_with_a_standby() {
+fn its_commands_lead_to_three_nodes_two_shards_and_a_standby() {
     let text = fs::read_to_string(GUIDE).unwrap();
     let section = text.split_once(SECTION).expect("the guide has the section").1;
     let section = section.split("\n## ").next().unwrap_or_default();
@@ -33,7 +34,7 @@ fn its_commands_lead_to_three_nodes_with_a_standby() {
         .skip(1)
         .map(|block| block.split("```").next().unwrap_or_default())
         .collect();
-    assert!(blocks.len() >= 6, "{blocks:?}");
+    assert!(blocks.len() >= 8, "{blocks:?}");
 
     let workplace = Workplace::new().unwrap();
     let program = workplace.folder().join("boardwalk");
@@ -49,5 +50,8 @@ fn its_commands_lead_to_three_nodes_with_a_standby() {
     let (said, complaint) =
         (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     assert!(output.status.success(), "{}\n{said}\n{complaint}", output.status);
+    assert!(said.contains("Wrote 0 orders to ClickHouse"), "{said}\n{complaint}");
+    assert!(said.to_lowercase().contains("x-boardwalk-facts: clickhouse; lag="), "{said}");
+    assert!(said.contains("\"orders_count\":1"), "{said}\n{complaint}");
     assert!(said.contains("Registered After the failover"), "{said}\n{complaint}");
 }
