@@ -23,7 +23,7 @@ pub(crate) struct Options {
     /// Of `rest` and `growth`, measure only the requests whose names or paths contain this
     #[arg(long, value_name = "TEXT")]
     case: Option<String>,
-    /// Of `connect`, how many orders the store has that is connected
+    /// Of `connect`, how many orders the store has that is connected; of `clickhouse`, all orders
     #[arg(long, value_name = "COUNT")]
     orders: Option<usize>,
     /// Of `connect`, how many stores are in one process
@@ -51,6 +51,8 @@ enum Subject {
     Scale,
     /// Questions to the facts of reports, beside plain loops and DuckDB
     Reports,
+    /// Reports on two shards of ClickHouse: filling, questions beside SQL by hand, and the lag
+    Clickhouse,
 }
 
 pub(crate) fn run(options: &Options) -> Result<()> {
@@ -64,6 +66,9 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         Subject::Connect => "connect",
         Subject::Scale => "scale",
         Subject::Reports => return crate::reports::run(options.quick),
+        Subject::Clickhouse => {
+            return crate::reports::clickhouse::run(options.quick, options.orders);
+        }
     };
     Tool::Postgres.ensure()?;
     // Built by itself, so that it has no feature of a dependency that only the benchmark asks for.

@@ -4,6 +4,8 @@
 //! **Both programs make their data by the same formula**, so their answers can be compared: when a
 //! sum differs, nothing is measured. What the numbers mean stands in docs/performance.md.
 
+pub(crate) mod clickhouse;
+
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;

@@ -12,6 +12,9 @@
     reason = "a measurement prints, stops when something is wrong, and its loops are plain"
 )]
 
+#[path = "shared/formula.rs"]
+mod formula;
+
 use std::collections::BTreeSet;
 use std::hint::black_box;
 use std::num::NonZero;
@@ -19,227 +22,23 @@ use std::path::Path;
 use std::thread;
 use std::time::Instant;
 
-use analytics::facts::{
-    CouponFact, LineFact, LineNumber, OrderFact, OrderNumber, OrderText, TaxFact, Writer,
-};
-use analytics::query::{
-    Column, DateColumn, Filter, Group, IdSet, LineTest, Measure, Per, Query, RollUp, Scope, Span,
-    Subject, Table, When,
-};
+use analytics::facts::Writer;
+use analytics::query::Scope;
 use db::{Database, Location};
-use types::{Amount, Environment, Timestamp};
+use types::Environment;
 
-/// Orders lie in this many days, ending at the end of 2026.
-const DAYS: i64 = 3 * 365;
-const DAY: i64 = 86_400;
-/// The first second of 2024.
-const START: i64 = 1_704_067_200;
-const PRODUCTS: i64 = 2_000;
-const CATEGORIES: i64 = 50;
-/// Rows made together.
-const BATCH: i64 = 200_000;
+use formula::{DAY, DAYS, EXCLUDED, PRODUCTS, START, Shape, mix, questions};
+
 /// How often each question is asked.
 const ROUNDS: usize = 9;
 
-/// A number that looks random and that SQL can calculate as well: no bit operations, no overflow.
-fn mix(number: i64, salt: i64) -> i64 {
-    let spread = number % 1_000_003 * 7_919 + salt * 104_729;
-    (spread % 998_244_353) * 31 % 1_000_000_007
-}
-
-/// Far from the ids of orders that a server makes on top of these.
-const FIRST_ID: i64 = 1_000_000_000;
-
-struct Shape {
-    orders: i64,
-    customers: i64,
-}
-
-impl Shape {
-    fn created(&self, order: i64) -> i64 {
-        START + order * (DAYS * DAY) / self.orders
-    }
-
-    fn status(order: i64) -> usize {
-        match mix(order, 1) % 100 {
-            0..70 => 0,
-            70..90 => 1,
-            90..95 => 2,
-            _ => 3,
-        }
-    }
-
-    fn lines(order: i64) -> i64 {
-        2 + order % 2
-    }
-
-    fn product(order: i64, line: i64) -> i64 {
-        1 + mix(order * 3 + line, 2) % PRODUCTS
-    }
-
-    fn quantity(order: i64, line: i64) -> i64 {
-        1 + mix(order * 3 + line, 3) % 3
-    }
-
-    fn price_cents(order: i64, line: i64) -> i64 {
-        199 + mix(order * 3 + line, 4) % 20_000
-    }
-
-    fn net_cents(order: i64) -> i64 {
-        (0..Self::lines(order))
-            .map(|line| Self::quantity(order, line) * Self::price_cents(order, line))
-            .sum()
-    }
-
-    fn tax_cents(order: i64) -> i64 {
-        Self::net_cents(order) * 8 / 100
-    }
-
-    fn has_coupon(order: i64) -> bool {
-        mix(order, 5) % 5 == 0
-    }
-
-    fn fact(&self, order: i64, statuses: &[std::sync::Arc<str>]) -> OrderFact {
-        let cents = |cents: i64| Amount::from_millionths(cents * 10_000);
-        let at = |second: i64| Timestamp::from_micros(second * 1_000_000);
-        let created = self.created(order);
-        let (net, tax, shipping) = (Self::net_cents(order), Self::tax_cents(order), 795);
-        let items = (0..Self::lines(order)).map(|line| Self::quantity(order, line)).sum::<i64>();
-        let line = |line: i64| {
-            let quantity = Self::quantity(order, line);
-            let net = quantity * Self::price_cents(order, line);
-            let share = Amount::from_millionths(shipping * 10_000 * quantity / items);
-            LineFact {
-                product_id: Self::product(order, line),
-                quantity,
-                net: cents(net),
-                tax: cents(net * 8 / 100),
-                gross: cents(net + net * 8 / 100) + share,
-                shipping: share,
-                ..LineFact::default()
-            }
-        };
-        let rate = 1 + mix(order, 6) % 10;
-        let paid = created + mix(order, 7) % 7_200;
-        let status = Self::status(order);
-        OrderFact {
-            order_id: FIRST_ID + order,
-            created: at(created),
-            paid: (status != 3).then(|| at(paid)),
-            completed: (status == 0).then(|| at(paid + DAY)),
-            status: statuses[status].clone(),
-            customer_id: 1 + mix(order, 8) % self.customers,
-            items,
-            total: cents(net + tax + shipping),
-            tax: cents(tax),
-            shipping: cents(shipping),
-            net: cents(net),
-            lines: (0..Self::lines(order)).map(line).collect(),
-            coupons: Self::has_coupon(order)
-                .then(|| CouponFact { coupon_id: 1 + mix(order, 9) % 40, discount: cents(500) })
-                .into_iter()
-                .collect(),
-            taxes: vec![TaxFact {
-                rate_id: rate,
-                code: format!("US-{rate}").into(),
-                percent: Amount::from_whole(8),
-                of_goods: cents(tax),
-                of_shipping: Amount::ZERO,
-            }],
-            ..OrderFact::default()
-        }
-    }
-}
-
 fn facts(shape: &Shape) -> Writer {
-    let statuses = ["completed", "processing", "on-hold", "pending"].map(std::sync::Arc::from);
-    let mut writer = Writer::new(["pending".to_owned()]);
-    let parents = (1..=CATEGORIES).map(|category| (category, category / 10)).collect();
-    *writer.catalog_mut() = analytics::facts::Catalog::new(parents);
-    for product in 1..=PRODUCTS {
-        writer.catalog_mut().put(product, vec![1 + product % CATEGORIES]);
-    }
-    let mut first = 0;
-    while first < shape.orders {
-        let last = (first + BATCH).min(shape.orders);
-        let rows: Vec<OrderFact> =
-            (first..last).map(|order| shape.fact(order, &statuses)).collect();
+    let mut writer = Writer::new([EXCLUDED.to_owned()]);
+    *writer.catalog_mut() = formula::catalog();
+    for rows in shape.batches() {
         writer.apply(&BTreeSet::new(), &rows);
-        first = last;
     }
     writer
-}
-
-/// The twelve questions, each over all time and over the last 30 days.
-fn questions(span: Span) -> Vec<(&'static str, Query)> {
-    let sum = |column| Measure::Sum(column, When::Always, Per::Row);
-    let orders = Measure::Distinct(Subject::Order, When::NotNegative);
-    let revenue = vec![
-        Measure::Rows(When::Order),
-        sum(Column::Order(OrderNumber::Items)),
-        sum(Column::Order(OrderNumber::Total)),
-        sum(Column::Order(OrderNumber::Tax)),
-        sum(Column::Order(OrderNumber::Shipping)),
-        sum(Column::Order(OrderNumber::Net)),
-    ];
-    let days: Vec<Timestamp> = (0..=DAYS)
-        .map(|day| Timestamp::from_micros((START + day * DAY) * 1_000_000))
-        .filter(|bound| *bound >= span.from && *bound <= span.until)
-        .collect();
-    let sales =
-        vec![sum(Column::Line(LineNumber::Quantity)), sum(Column::Line(LineNumber::Net)), orders];
-    let of = |table, date, group, measures: &[Measure]| Query {
-        filter: Filter::Not(Box::new(Filter::Text(OrderText::Status, vec!["pending".to_owned()]))),
-        group,
-        measures: measures.to_vec(),
-        ..Query::of(table, date, span)
-    };
-    let some: IdSet = (1..=20).collect();
-    let (paid, created) = (DateColumn::Paid, DateColumn::Created);
-    let by_day = |query: Query| Query { bounds: days.clone(), ..query };
-    let with_products = |query: Query| {
-        let filter = query.filter.clone().and(Filter::HasLine(LineTest::Product(some.clone())));
-        Query { filter, ..query }
-    };
-    let customers = [Measure::Distinct(Subject::Customer, When::Always)];
-    vec![
-        ("revenue totals", of(Table::Orders, paid, Group::None, &revenue)),
-        ("revenue by day", by_day(of(Table::Orders, paid, Group::None, &revenue))),
-        ("distinct customers", of(Table::Orders, paid, Group::None, &customers)),
-        ("orders with 20 products", with_products(of(Table::Orders, paid, Group::None, &revenue))),
-        ("new and returning", of(Table::Orders, paid, Group::CustomerType, &revenue)),
-        ("sales totals", of(Table::Lines, created, Group::None, &sales)),
-        ("sales by day", by_day(of(Table::Lines, created, Group::None, &sales))),
-        ("products", of(Table::Lines, created, Group::Product, &sales)),
-        ("categories", of(Table::Lines, created, Group::Category(RollUp::Direct), &sales)),
-        (
-            "coupons",
-            of(
-                Table::Coupons,
-                created,
-                Group::Coupon,
-                &[sum(Column::CouponDiscount), Measure::Distinct(Subject::Order, When::Always)],
-            ),
-        ),
-        (
-            "taxes",
-            of(
-                Table::Taxes,
-                paid,
-                Group::TaxCode,
-                &[sum(Column::TaxOfBoth), Measure::Distinct(Subject::Order, When::Order)],
-            ),
-        ),
-        (
-            "customers",
-            of(
-                Table::Orders,
-                created,
-                Group::Customer,
-                &[Measure::Rows(When::Order), sum(Column::Order(OrderNumber::Total))],
-            ),
-        ),
-    ]
 }
 
 /// Milliseconds, the median of several times; getting ready does not count.
@@ -404,7 +203,7 @@ fn plant(data: &Path, writer: &mut Writer) {
 
 fn main() {
     let orders = std::env::args().nth(1).and_then(|text| text.parse().ok()).unwrap_or(1_000_000);
-    let shape = Shape { orders, customers: (orders / 8).max(1) };
+    let shape = Shape::of(orders);
     let start = Instant::now();
     let mut writer = facts(&shape);
     if let Some(data) = std::env::args().nth(2) {
@@ -419,11 +218,7 @@ fn main() {
         facts.lines(),
         facts.bytes() / facts.orders().max(1)
     );
-    let end = Timestamp::from_micros((START + DAYS * DAY) * 1_000_000);
-    let month =
-        Span { from: Timestamp::from_micros((START + (DAYS - 30) * DAY) * 1_000_000), until: end };
-    let all = Span { from: Timestamp::from_micros(START * 1_000_000), until: end };
-    for (name, span) in [("all", all), ("30 days", month)] {
+    for (name, span) in formula::spans() {
         for (question, query) in questions(span) {
             let answer = facts.answer(&Scope::everything(), &query);
             let check: i64 =

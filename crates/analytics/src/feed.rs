@@ -35,7 +35,7 @@ use crate::current::{Command, Facts};
 use crate::facts::{Writer, file};
 
 pub use command::{FeedHandle, load, start};
-pub use fill::{OnProgress, ROWS_AT_ONCE as CLUSTER_ROWS_AT_ONCE, rebuild};
+pub use fill::{OnProgress, ROWS_AT_ONCE as CLUSTER_ROWS_AT_ONCE, plant_in_cluster, rebuild};
 pub use import::{Portion, ask, ask_to_clear};
 
 use follow::{Follower, Step};

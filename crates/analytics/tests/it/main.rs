@@ -7,5 +7,6 @@ mod differential;
 mod directory;
 mod naive;
 mod random;
+mod shard_client;
 mod shards;
 mod vectors;

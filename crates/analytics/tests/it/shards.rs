@@ -5,43 +5,13 @@ use std::io::{Read as _, Write as _};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::{Arc, Mutex};
 
-use analytics::clickhouse::{Cluster, HttpShard, Shard};
-use frame::outbound::{Fetch, FetchError, Fetched, Fetching, Outbound};
-use testkit::http;
+use analytics::clickhouse::{Cluster, Shard};
 use types::{Error, Result};
-use url::Position;
+
+pub(crate) use crate::shard_client::cluster_at;
 
 /// Names the Python program that has the current version. `cargo xtask test` sets it.
 const CURRENT: &str = "CHDB_PYTHON";
-
-/// The way to servers on this machine.
-#[derive(Debug)]
-struct Plain;
-
-impl Outbound for Plain {
-    fn fetch(&self, request: Fetch) -> Fetching<'_> {
-        Box::pin(async move {
-            let base = &request.url[..Position::BeforePath];
-            let path = &request.url[Position::BeforePath..];
-            let mut message = http::Request::new(request.method.name(), path).body(request.body);
-            message.headers = request.headers;
-            let response = http::send(base, &message).map_err(|_| FetchError::Unreachable)?;
-            let http::Response { status, headers, body } = response;
-            Ok(Fetched { status, headers, body, final_url: request.url })
-        })
-    }
-}
-
-/// The servers at these addresses, with a database of this name each.
-pub(crate) fn cluster_at(urls: &[String], database: &str) -> Arc<Cluster> {
-    let shard = |url: &String| -> Box<dyn Shard> {
-        let outbound: Arc<dyn Outbound> = Arc::new(Plain);
-        Box::new(HttpShard::new(outbound, url, database).unwrap())
-    };
-    let cluster = Cluster::new(urls.iter().map(shard).collect()).unwrap();
-    cluster.open().unwrap();
-    Arc::new(cluster)
-}
 
 /// Two shards of Debian's version, for a test of its own.
 pub(crate) fn debian() -> Arc<Cluster> {

@@ -1,0 +1,37 @@
+//! Shards at addresses on this machine, by the small client of the tests.
+
+use std::sync::Arc;
+
+use analytics::clickhouse::{Cluster, HttpShard, Shard};
+use frame::outbound::{Fetch, FetchError, Fetched, Fetching, Outbound};
+use testkit::http;
+use url::Position;
+
+/// The way to servers on this machine.
+#[derive(Debug)]
+struct Plain;
+
+impl Outbound for Plain {
+    fn fetch(&self, request: Fetch) -> Fetching<'_> {
+        Box::pin(async move {
+            let base = &request.url[..Position::BeforePath];
+            let path = &request.url[Position::BeforePath..];
+            let mut message = http::Request::new(request.method.name(), path).body(request.body);
+            message.headers = request.headers;
+            let response = http::send(base, &message).map_err(|_| FetchError::Unreachable)?;
+            let http::Response { status, headers, body } = response;
+            Ok(Fetched { status, headers, body, final_url: request.url })
+        })
+    }
+}
+
+/// The servers at these addresses, with a database of this name each.
+pub(crate) fn cluster_at(urls: &[String], database: &str) -> Arc<Cluster> {
+    let shard = |url: &String| -> Box<dyn Shard> {
+        let outbound: Arc<dyn Outbound> = Arc::new(Plain);
+        Box::new(HttpShard::new(outbound, url, database).unwrap())
+    };
+    let cluster = Cluster::new(urls.iter().map(shard).collect()).unwrap();
+    cluster.open().unwrap();
+    Arc::new(cluster)
+}
