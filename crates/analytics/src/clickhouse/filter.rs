@@ -11,6 +11,8 @@ use crate::query::{AttributeTest, Filter, LineTest, RowKind, Scope, Table};
 const REFUNDED: &str = "refunded";
 /// The column that says whether a customer had bought before.
 pub(super) const RETURNING: &str = "is_returning";
+/// The column that says which of the rows of its order a row is.
+pub(super) const PLACE: &str = "place";
 
 /// Prints expressions about the rows of a table, and notes what they are made of.
 #[derive(Debug)]
@@ -21,12 +23,13 @@ pub(super) struct Printer {
     /// Lists of which each row has one element.
     own: BTreeSet<String>,
     is_returning_needed: bool,
+    is_place_needed: bool,
 }
 
 impl Printer {
     pub(super) fn new(table: Table) -> Self {
         let (columns, own) = (BTreeSet::new(), BTreeSet::new());
-        Self { table, columns, own, is_returning_needed: false }
+        Self { table, columns, own, is_returning_needed: false, is_place_needed: false }
     }
 
     pub(super) fn table(&self) -> Table {
@@ -50,6 +53,21 @@ impl Printer {
     pub(super) fn returning(&mut self) -> String {
         self.is_returning_needed = true;
         RETURNING.to_owned()
+    }
+
+    /// The place of a row among those of its order.
+    pub(super) fn place(&mut self) -> String {
+        self.is_place_needed = true;
+        PLACE.to_owned()
+    }
+
+    pub(super) fn needs_place(&self) -> bool {
+        self.is_place_needed
+    }
+
+    /// Whether all of it is about columns that the table of orders has itself.
+    pub(super) fn is_about_orders(&self) -> bool {
+        self.own.is_empty() && !self.is_returning_needed
     }
 
     pub(super) fn columns(&self) -> &BTreeSet<String> {
@@ -90,12 +108,11 @@ impl Printer {
             Filter::Customers(ids) => is_id_among(&self.column("customer_id"), ids),
             Filter::HasLine(test) => self.has_line(test),
             Filter::Line(test) if self.table == Table::Lines => {
-                let line = Line {
-                    product: self.own("line_product_id"),
-                    variation: self.own("line_variation_id"),
-                    attributes: self.own("line_attributes"),
-                };
-                line.passes(test)
+                for list in lists_of(test) {
+                    self.own(list);
+                }
+                let [product, variation, attributes] = LINE_LISTS.map(own_name);
+                Line { product, variation, attributes }.passes(test)
             }
             Filter::Coupon(ids) if self.table == Table::Coupons => {
                 is_id_among(&self.own("coupon_id"), ids)
@@ -137,15 +154,32 @@ impl Printer {
     }
 
     fn has_line(&mut self, test: &LineTest) -> String {
-        let line = Line {
-            product: String::from("p"),
-            variation: String::from("v"),
-            attributes: String::from("a"),
-        };
-        let lists = ["line_product_id", "line_variation_id", "line_attributes"];
-        let lists = sql::joined(lists.map(|list| self.column(list)), ", ");
-        format!("arrayExists((p, v, a) -> {}, {lists})", line.passes(test))
+        let lists = lists_of(test);
+        let columns = sql::joined(lists.iter().map(|list| self.column(list)), ", ");
+        // Other names than those of the row's own elements, which may be there as well.
+        let name = |list: &str| format!("x_{list}");
+        let names = sql::joined(lists.iter().map(|list| name(list)), ", ");
+        let [product, variation, attributes] = LINE_LISTS.map(name);
+        let passes = Line { product, variation, attributes }.passes(test);
+        format!("arrayExists(({names}) -> {passes}, {columns})")
     }
+}
+
+/// What lines can be tested by.
+const LINE_LISTS: [&str; 3] = ["line_product_id", "line_variation_id", "line_attributes"];
+
+/// The lists that the test reads, and one in any case.
+fn lists_of(test: &LineTest) -> BTreeSet<&'static str> {
+    let [product, variation, attributes] = LINE_LISTS;
+    let mut lists = BTreeSet::from([product]);
+    match test {
+        LineTest::All(list) | LineTest::Any(list) => lists.extend(list.iter().flat_map(lists_of)),
+        LineTest::Not(inner) => lists.extend(lists_of(inner)),
+        LineTest::Product(_) => {}
+        LineTest::Variation(_) | LineTest::HasVariation => drop(lists.insert(variation)),
+        LineTest::Attribute(_) => lists.extend([variation, attributes]),
+    }
+    lists
 }
 
 /// The name of the row's own element of a list.

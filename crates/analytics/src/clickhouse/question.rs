@@ -6,7 +6,7 @@
 
 use super::filter::Printer;
 use super::measure::{Aggregate, Total, is_by_order};
-use super::source::{Draft, PLACE, Rows, date_column};
+use super::source::{Draft, Rows, date_column};
 use super::sql::{self, joined};
 use crate::facts::RollUp;
 use crate::query::{Group, Measure, Query, Span, Subject, Table};
@@ -52,7 +52,12 @@ impl Question {
         } else {
             String::new()
         };
-        let place = if is_by_order { draft.add(PLACE) } else { String::new() };
+        let place = if is_by_order {
+            let place = draft.printer.place();
+            draft.add(&place)
+        } else {
+            String::new()
+        };
         let measures = query.measures.iter();
         let aggregates: Vec<Aggregate> =
             measures.map(|measure| Aggregate::of(*measure, &mut draft)).collect();

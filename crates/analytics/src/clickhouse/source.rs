@@ -2,13 +2,10 @@
 //! whether their customer had bought before, one row for each line, coupon or tax if the question
 //! is about those, and the filter over all of it.
 
-use super::filter::{Printer, RETURNING, own_name};
+use super::filter::{PLACE, Printer, RETURNING, own_name};
 use super::sql::{all, is_text_among, joined, not};
 use crate::facts::OrderText;
 use crate::query::{DateColumn, Filter, Scope, Span, Table};
-
-/// The place of a row among those of its order.
-pub(super) const PLACE: &str = "place";
 
 /// Expressions about a row, by the names that groups and measures know them by.
 #[derive(Debug)]
@@ -51,25 +48,50 @@ impl Rows<'_> {
     /// The expressions about each row that counts.
     pub(super) fn select(&self, draft: Draft) -> String {
         let Draft { mut printer, expressions } = draft;
-        let filter = printer.filter(self.filter);
-        let facts = self.facts(&mut printer);
-        let facts =
-            if printer.needs_returning() { self.with_returning(&facts, &printer) } else { facts };
+        let (of_orders, of_rows) = self.conditions(&mut printer);
+        let mut facts = self.facts(&mut printer, of_orders);
+        if printer.needs_returning() {
+            facts = self.with_returning(&facts, &printer);
+        }
         let lists = printer.own_lists().iter();
         let mut lists: Vec<String> =
             lists.map(|list| format!("{list} AS {}", own_name(list))).collect();
-        let leading = leading_list(printer.table());
-        lists.extend(leading.map(|list| format!("arrayEnumerate({list}) AS {PLACE}")));
+        // Rows are unfolded also where nothing is asked of them but how many there are.
+        if let Some(leading) = leading_list(printer.table())
+            && (lists.is_empty() || printer.needs_place())
+        {
+            lists.push(format!("arrayEnumerate({leading}) AS {PLACE}"));
+        }
         let lists = match joined(lists, ", ") {
             lists if lists.is_empty() => lists,
             lists => format!(" ARRAY JOIN {lists}"),
         };
         let expressions = joined(&expressions, ", ");
-        format!("SELECT {expressions} FROM ({facts}){lists} WHERE {filter}")
+        format!("SELECT {expressions} FROM ({facts}){lists} WHERE {of_rows}")
     }
 
-    /// Orders and refunds within the span and the scope.
-    fn facts(&self, printer: &mut Printer) -> String {
+    /// The filter in two parts: what can be asked of an order where it is read, before anything is
+    /// unfolded or joined, and the rest.
+    fn conditions(&self, printer: &mut Printer) -> (Vec<String>, String) {
+        let parts = match self.filter {
+            Filter::All(parts) => parts.as_slice(),
+            other => std::slice::from_ref(other),
+        };
+        let (mut of_orders, mut of_rows) = (Vec::new(), Vec::new());
+        for part in parts {
+            let mut own = Printer::new(printer.table());
+            let condition = own.filter(part);
+            if own.is_about_orders() {
+                of_orders.push(condition);
+            } else {
+                of_rows.push(printer.filter(part));
+            }
+        }
+        (of_orders, all(of_rows))
+    }
+
+    /// Orders and refunds within the span and the scope for which these conditions hold.
+    fn facts(&self, printer: &mut Printer, mut conditions: Vec<String>) -> String {
         if let Some(list) = leading_list(printer.table()) {
             printer.column(list);
         }
@@ -80,14 +102,14 @@ impl Rows<'_> {
         }
         // Read in any case, so that there is at least one column.
         let date = printer.column(date_column(self.date));
-        let scope = printer.scope(self.scope);
         // Nothing is a date, and earlier than all others.
         let from = self.span.from.as_micros().max(i64::MIN + 1);
         let until = self.span.until.as_micros();
-        let columns = joined(printer.columns(), ", ");
+        let scope = Printer::new(printer.table()).scope(self.scope);
         let within = format!("{date} >= {from} AND {date} < {until}");
-        let tests = all([String::from("deleted = 0"), within, scope]);
-        format!("SELECT {columns} FROM {} FINAL WHERE {tests}", self.orders)
+        conditions.extend([String::from("deleted = 0"), within, scope]);
+        let columns = joined(printer.columns(), ", ");
+        format!("SELECT {columns} FROM {} FINAL WHERE {}", self.orders, all(conditions))
     }
 
     /// The same with whether the customer had bought before. A refund is of a new customer if it is
