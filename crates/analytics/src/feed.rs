@@ -71,13 +71,15 @@ pub struct Feed {
     follower: Follower<Writer>,
     file: Option<PathBuf>,
     saved: Option<(Instant, i64)>,
+    /// How often all facts were made anew.
+    rebuilds: u64,
 }
 
 impl Feed {
     /// Loads the facts and publishes them.
     pub fn open(store: Database, facts: Arc<Facts>, file: Option<PathBuf>) -> Result<Self> {
         let follower = Follower::new(store, Writer::default());
-        let mut feed = Self { facts, follower, file, saved: None };
+        let mut feed = Self { facts, follower, file, saved: None, rebuilds: 0 };
         if !feed.load()? {
             feed.rebuild()?;
         }
@@ -167,16 +169,9 @@ impl Feed {
     }
 
     fn turn(&mut self) -> Result<()> {
-        let before =
-            (self.follower.target.position(), self.follower.options, self.follower.last_download);
+        let before = self.state();
         self.follow()?;
-        let is_changed = before
-            != (
-                self.follower.target.position(),
-                self.follower.options,
-                self.follower.last_download,
-            );
-        if is_changed {
+        if self.state() != before {
             self.publish();
         }
         let is_due = self.saved.is_none_or(|(at, _)| at.elapsed() >= SAVE_EVERY);
@@ -186,8 +181,17 @@ impl Feed {
         Ok(())
     }
 
+    /// What tells facts from others.
+    fn state(&self) -> (i64, i64, i64, u64) {
+        let Follower { target, options, last_download, .. } = &self.follower;
+        (target.position(), *options, *last_download, self.rebuilds)
+    }
+
     /// Writes the facts to their file, if they changed since the last time.
     pub fn save(&mut self) {
+        if self.follower.is_stale {
+            return;
+        }
         let position = self.follower.target.position();
         let is_saved = self.saved.is_some_and(|(_, saved)| saved == position);
         self.saved = Some((Instant::now(), position));

@@ -35,15 +35,21 @@ pub(super) struct Follower<T> {
     /// By which the target's facts were made; nothing until there are any.
     pub(super) rules: Option<Rules>,
     pub(super) last_download: i64,
+    /// All facts have to be made anew. It stays so until that has succeeded: events do not ask
+    /// again.
+    pub(super) is_stale: bool,
 }
 
 impl<T: Target> Follower<T> {
     pub(super) fn new(store: Database, target: T) -> Self {
-        Self { store, target, options: -1, rules: None, last_download: 0 }
+        Self { store, target, options: -1, rules: None, last_download: 0, is_stale: false }
     }
 
     /// Reads the next events and what they tell of.
     pub(super) fn step(&mut self) -> Result<Step> {
+        if self.is_stale {
+            return Ok(Step::Rebuild);
+        }
         let (position, options, download) =
             (self.target.position(), self.options, self.last_download);
         let update = self.store.read_blocking(move |conn| {
@@ -51,22 +57,22 @@ impl<T: Target> Follower<T> {
         })?;
         let Some(update) = update else {
             tracing::warn!(position, "events are missing; rebuilding facts from the records");
+            self.is_stale = true;
             return Ok(Step::Rebuild);
         };
         let next = if update.position > position { Step::More } else { Step::Done };
-        let is_new_site = self.apply(update)?;
-        Ok(if is_new_site { Step::Rebuild } else { next })
+        self.apply(update)?;
+        Ok(if self.is_stale { Step::Rebuild } else { next })
     }
 
-    /// Returns whether everything may have changed.
-    fn apply(&mut self, update: Update) -> Result<bool> {
-        let mut is_new_site = update.is_new_site;
+    fn apply(&mut self, update: Update) -> Result<()> {
+        self.is_stale = update.is_new_site;
         self.target.begin(update.position);
         if let Some(Decisions { version, excluded, rules }) = update.options {
             self.options = version;
             self.target.set_excluded(excluded);
             // A file of facts is not read unless it was made by the rules of now.
-            is_new_site |= *self.rules.get_or_insert(rules) != rules;
+            self.is_stale |= *self.rules.get_or_insert(rules) != rules;
         }
         if update.is_cleared {
             self.target.clear()?;
@@ -90,7 +96,7 @@ impl<T: Target> Follower<T> {
             self.make(portion)?;
         }
         self.target.set_position(update.position);
-        Ok(is_new_site)
+        Ok(())
     }
 
     /// Reads the orders of these customers again: who registers, goes or has another address takes

@@ -38,6 +38,9 @@ impl Feed {
         follower.rules = Some(settings::rules(&options));
         follower.last_download = 0;
         follower.read_catalog()?;
+        follower.is_stale = false;
+        self.rebuilds += 1;
+        let follower = &mut self.follower;
         let snapshot = follower.target.snapshot();
         tracing::info!(orders = snapshot.orders(), "facts were rebuilt from the records");
         Ok(())
