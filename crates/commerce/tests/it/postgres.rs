@@ -27,6 +27,7 @@ fn a_lost_commit_is_told_item_by_item() {
     shop.write(|conn| conn.script(LOSE_PRODUCTS));
     let lost = shop.ask("POST", "/wc/v3/products", ADMIN, &json!({ "name": "Lost" }));
     assert_eq!(lost.refusal(), (503, "rest_may_be_stored"));
+    assert_eq!(lost.header("retry-after"), "", "sent again, it could be stored twice");
 
     let names = ["Kept", "Lost", "Behind it"];
     let create: Vec<Value> = names.iter().map(|name| json!({ "name": name })).collect();

@@ -30,6 +30,9 @@ pub enum Data {
 }
 
 impl Refusal {
+    /// The code of a change of which nobody knows whether it is stored.
+    pub const MAY_BE_STORED: &'static str = "rest_may_be_stored";
+
     pub fn new(
         status: u16,
         code: impl Into<Cow<'static, str>>,
@@ -76,7 +79,7 @@ impl Refusal {
             Kind::NotFound => (404, "not_found", told()),
             Kind::Conflict => (409, "conflict", told()),
             Kind::Unavailable => (503, "unavailable", NOT_NOW.to_owned()),
-            Kind::Uncertain => (503, "rest_may_be_stored", MAY_BE_STORED.to_owned()),
+            Kind::Uncertain => (503, Self::MAY_BE_STORED, MAY_BE_STORED.to_owned()),
             Kind::Internal => (500, "internal_server_error", OUR_ERROR.to_owned()),
         };
         Self::new(status, code, message)

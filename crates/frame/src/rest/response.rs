@@ -202,14 +202,18 @@ impl Site {
     }
 }
 
-/// How long a caller who guessed too often must wait.
 /// After which somebody who found a server busy, or away, may ask again.
 const RETRY_SECONDS: u32 = 5;
 
+/// How long a caller who guessed too often must wait, or who found something away. Who must look
+/// first whether a change is stored is not told to send it again.
 fn retry_after(reply: &Reply) -> Option<String> {
     match &reply.body {
         Body::Json(body) if reply.status == 429 => {
             Some(body.get("data")?.get("retry_after")?.to_string())
+        }
+        Body::Json(body) if body.get("code").is_some_and(|own| own == Refusal::MAY_BE_STORED) => {
+            None
         }
         _ if reply.status == 503 => Some(RETRY_SECONDS.to_string()),
         _ => None,
