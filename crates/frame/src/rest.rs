@@ -197,8 +197,12 @@ impl Site {
         {
             waiting.await;
         }
+        let operation = &found.endpoint.operation;
         let turn = match visit.identity.user.as_ref() {
-            Some(user) if found.endpoint.operation.in_turns => self.turns().take(user.id()).await,
+            Some(user) if operation.in_turns => {
+                let keeps_thread = matches!(operation.work, Work::Read(_));
+                self.turns().take(user.id(), keeps_thread).await
+            }
             _ => return self.perform_any(found, invocation, visit, None).await,
         };
         match turn {

@@ -165,6 +165,13 @@ impl Site {
         self.time_limit
     }
 
+    /// Says that operations which take turns wait for other servers.
+    #[must_use]
+    pub fn with_turns_that_wait(mut self) -> Self {
+        self.turns.wait_for_others();
+        self
+    }
+
     /// Says how many bytes the body of a request may have.
     #[must_use]
     pub fn with_body_bytes(mut self, body_bytes: usize) -> Self {

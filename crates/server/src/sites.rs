@@ -170,6 +170,9 @@ pub fn make_site(
     }
     // What reports answered a moment ago holds for as long as the facts are the same.
     let facts = Arc::clone(&reports.facts);
+    if facts.cluster().is_some() {
+        site = site.with_turns_that_wait();
+    }
     site = site.with_version(move || facts.version());
     let kinds = admin.job_kinds().into_iter().chain(analytics::jobs(&context));
     let kinds = kinds.chain(commerce::payments::jobs()).chain(storefront::jobs());
