@@ -94,9 +94,10 @@ impl Facts {
         }
     }
 
-    /// By how much facts that are not in memory are behind the records.
+    /// By how much facts that are not in memory are behind the records; nothing until there are
+    /// any.
     pub fn lag(&self) -> Option<Duration> {
-        let elsewhere = self.elsewhere.as_ref()?;
+        let elsewhere = self.elsewhere.as_ref().filter(|_| self.are_ready())?;
         let lag_us = elsewhere.lag_us.load(Ordering::Relaxed);
         Some(Duration::from_micros(u64::try_from(lag_us).unwrap_or_default()))
     }
@@ -119,6 +120,12 @@ impl Facts {
     pub(crate) fn reach(&self, position: i64) {
         self.version.fetch_add(1, Ordering::AcqRel);
         self.position.send_replace(Some(position));
+    }
+
+    /// Says that facts that are not in memory are gone.
+    pub(crate) fn withdraw(&self) {
+        self.version.fetch_add(1, Ordering::AcqRel);
+        self.position.send_replace(None);
     }
 
     /// The facts of now. They stay as they are for as long as somebody holds them.

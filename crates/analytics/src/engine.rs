@@ -1,5 +1,6 @@
 //! Which engine answers reports: the setting, and the facts that follow from it.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use frame::outbound::Outbound;
@@ -42,12 +43,16 @@ impl Engine {
         if urls.is_empty() {
             return Ok(Arc::default());
         }
-        let shard = |url: &String| -> Result<Box<dyn Shard>> {
-            let (address, name) = split(url)?;
+        let servers = urls.iter().map(|url| split(url)).collect::<Result<Vec<_>>>()?;
+        let places: BTreeSet<_> = servers.iter().map(place).collect();
+        if places.len() < servers.len() {
+            return Err(Error::invalid("analytics.engine names one ClickHouse database twice"));
+        }
+        let shard = |(address, name): &(String, String)| -> Result<Box<dyn Shard>> {
             let database = format!("{name}_{environment}");
-            Ok(Box::new(HttpShard::new(Arc::clone(outbound), &address, &database)?))
+            Ok(Box::new(HttpShard::new(Arc::clone(outbound), address, &database)?))
         };
-        let shards = urls.iter().map(shard).collect::<Result<Vec<_>>>()?;
+        let shards = servers.iter().map(shard).collect::<Result<Vec<_>>>()?;
         Ok(Arc::new(Facts::on(Arc::new(Cluster::new(shards)?))))
     }
 
@@ -85,6 +90,12 @@ fn split(url: &str) -> Result<(String, String)> {
     Ok((parsed.into(), if name.is_empty() { DATABASE.to_owned() } else { name }))
 }
 
+/// What two addresses of one database have in common.
+fn place((address, name): &(String, String)) -> Option<(String, Option<u16>, String)> {
+    let url = url::Url::parse(address).ok()?;
+    Some((url.host_str()?.to_owned(), url.port_or_known_default(), name.to_owned()))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -97,6 +108,14 @@ mod tests {
         assert_eq!(of("https://u:p@a/shop_1/"), pair("https://u:p@a/", "shop_1"));
         assert_eq!(of("http://a/x;DROP"), None);
         assert_eq!(of("a:8123/x-y"), None);
+    }
+
+    #[test]
+    fn no_database_is_named_twice() {
+        let of = |url: &str| place(&split(url).unwrap());
+        assert_eq!(of("http://a/x"), of("http://u:p@A:80/x/"));
+        assert_ne!(of("http://a:8123/x"), of("http://a:8123/y"));
+        assert_ne!(of("http://a:8123"), of("http://a:8124"));
     }
 
     #[test]

@@ -11,6 +11,7 @@
 mod all_orders;
 mod catalog;
 mod cluster;
+mod cluster_target;
 mod command;
 mod events;
 mod fill;
@@ -20,6 +21,7 @@ mod lease;
 mod load;
 mod make;
 mod rebuild;
+mod rechecks;
 mod target;
 mod update;
 

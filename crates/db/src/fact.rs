@@ -4,6 +4,10 @@ use types::Result;
 
 use crate::{Conn, Val, statements};
 
+/// Facts with names that begin so are about a database by itself, and not about what it holds: a
+/// backup that is restored elsewhere leaves them behind.
+pub const LOCAL: &str = "local.";
+
 statements! {
     FACT_GET = "SELECT value FROM facts WHERE name = $1";
     FACT_INSERT = "INSERT INTO facts (name, value) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING";

@@ -58,7 +58,7 @@ fn main() {
 
 /// Brings all facts to the shards. Making them does not count.
 fn fill(shape: &Shape, cluster: &Arc<Cluster>) {
-    let mut writer = ClusterWriter::open(cluster, GENERATION).unwrap();
+    let mut writer = ClusterWriter::create(cluster, GENERATION).unwrap();
     let catalog = formula::catalog();
     writer.put_products(&catalog, &(1..=formula::PRODUCTS).collect(), true).unwrap();
     let mut taken = Duration::ZERO;

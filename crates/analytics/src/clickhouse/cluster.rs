@@ -1,8 +1,11 @@
 //! The shards of an installation, and the asking of all of them at once.
 
+use std::collections::BTreeSet;
 use std::fmt::Debug;
 use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Arc, Mutex};
 use std::thread;
+use std::time::Instant;
 
 use types::{Error, Result};
 
@@ -23,6 +26,8 @@ pub struct Cluster {
     /// Which tables hold the facts; 0 while none do. Facts that are made anew go into other tables
     /// and nobody reads those before they are complete.
     generation: AtomicI64,
+    /// Currencies that were found, and when.
+    pub(super) currencies: Mutex<Option<(Instant, Arc<BTreeSet<String>>)>>,
 }
 
 impl Cluster {
@@ -31,7 +36,7 @@ impl Cluster {
         if shards.is_empty() {
             return Err(Error::invalid("analytics.engine names no ClickHouse server"));
         }
-        Ok(Self { shards, generation: AtomicI64::new(0) })
+        Ok(Self { shards, generation: AtomicI64::new(0), currencies: Mutex::default() })
     }
 
     /// How many shards there are.

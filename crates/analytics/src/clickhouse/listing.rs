@@ -5,7 +5,8 @@
 //! themselves are read once it is known which they are.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
+use std::time::{Duration, Instant};
 
 use types::{Result, Timestamp};
 
@@ -20,6 +21,8 @@ use crate::query::{
     DateColumn, DownloadPage, DownloadSort, Filter, OrderPage, OrderSort, Paging, RowKind, Scope,
     Span, Table,
 };
+
+const CURRENCIES_KEPT_FOR: Duration = Duration::from_secs(5);
 
 /// Which orders are listed: by this date, within the span, that pass the filter.
 #[derive(Clone, Copy, Debug)]
@@ -61,11 +64,21 @@ impl Cluster {
         ids: IdSet,
         excluded: &[String],
     ) -> Result<Vec<OrderFact>> {
+        self.orders_made_within(Span::ALWAYS, scope, ids, excluded)
+    }
+
+    /// The same of orders and refunds that were made within the span.
+    fn orders_made_within(
+        &self,
+        span: Span,
+        scope: &Scope,
+        ids: IdSet,
+        excluded: &[String],
+    ) -> Result<Vec<OrderFact>> {
         if ids.is_empty() {
             return Ok(Vec::new());
         }
-        let filter = Filter::Orders(ids);
-        let (date, span) = (DateColumn::Created, Span::ALWAYS);
+        let (filter, date) = (Filter::Orders(ids), DateColumn::Created);
         let wanted = Wanted { scope, date, span, filter: &filter, excluded };
         let mut draft = Draft::of(Table::Orders);
         for name in ORDERS.names() {
@@ -125,11 +138,25 @@ impl Cluster {
         Ok(DownloadPage { downloads: page.map(Arc::new).collect(), total })
     }
 
-    /// The currencies that orders are in.
-    pub fn currencies(&self) -> Result<BTreeSet<String>> {
-        let rows = self.alive(&format!("DISTINCT {}", OrderText::Currency.name()), "1");
+    /// The currencies that orders are in, or were in.
+    pub fn read_currencies(&self) -> Result<BTreeSet<String>> {
+        let (currency, orders) = (OrderText::Currency.name(), self.table("orders"));
+        let rows = format!("SELECT DISTINCT {currency} FROM {orders} WHERE deleted = 0");
         let read = |decoder: &mut Decoder<'_>| Ok(decoder.text()?.to_owned());
         Ok(self.read(&rows, read)?.into_iter().collect())
+    }
+
+    /// The same as of a moment ago: every report asks.
+    pub fn currencies(&self) -> Result<Arc<BTreeSet<String>>> {
+        let known = || self.currencies.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((at, found)) = &*known()
+            && at.elapsed() < CURRENCIES_KEPT_FOR
+        {
+            return Ok(Arc::clone(found));
+        }
+        let found = Arc::new(self.read_currencies()?);
+        *known() = Some((Instant::now(), Arc::clone(&found)));
+        Ok(found)
     }
 
     /// When the first order was made.
@@ -149,6 +176,15 @@ impl Cluster {
     /// The ids of the orders and refunds after the one and up to the other.
     pub fn ids_between(&self, after: i64, through: i64) -> Result<BTreeSet<i64>> {
         let test = format!("order_id > {after} AND order_id <= {through}");
+        Ok(self.read(&self.alive("order_id", &test), number)?.into_iter().collect())
+    }
+
+    /// Those of the ids that orders and refunds have.
+    pub fn ids_among(&self, ids: &BTreeSet<i64>) -> Result<BTreeSet<i64>> {
+        if ids.is_empty() {
+            return Ok(BTreeSet::new());
+        }
+        let test = among("order_id", ids);
         Ok(self.read(&self.alive("order_id", &test), number)?.into_iter().collect())
     }
 
@@ -189,22 +225,28 @@ impl Cluster {
             OrderSort::Number(field) => field.name(),
             OrderSort::Id => "order_id",
         };
-        for column in [key, "order_id"] {
+        for column in [key, "order_id", "created"] {
             let column = draft.printer.column(column);
             draft.add(&column);
         }
         let rows = self.selected(wanted, draft);
         let order = ordered(&["e0", "e1"], paging);
-        let read = |decoder: &mut Decoder<'_>| Ok((decoder.number()?, decoder.number()?));
-        let mut keys: Vec<(i64, i64)> = self.read(&format!("{rows} {order}"), read)?;
+        let read = |decoder: &mut Decoder<'_>| {
+            Ok((decoder.number()?, decoder.number()?, decoder.number()?))
+        };
+        let mut keys: Vec<(i64, i64, i64)> = self.read(&format!("{rows} {order}"), read)?;
         keys.sort_unstable();
         if paging.descending {
             keys.reverse();
         }
         let page = keys.into_iter().skip(paging.offset).take(paging.limit);
-        let ids: Vec<i64> = page.map(|(_, id)| id).collect();
+        let (ids, made): (Vec<i64>, Vec<i64>) = page.map(|(_, id, made)| (id, made)).unzip();
         let some = ids.iter().copied().collect();
-        let orders = self.orders_with_ids(wanted.scope, some, wanted.excluded)?;
+        let span = Span {
+            from: Timestamp::from_micros(made.iter().min().copied().unwrap_or_default()),
+            until: Timestamp::from_micros(made.iter().max().map_or(0, |last| last + 1)),
+        };
+        let orders = self.orders_made_within(span, wanted.scope, some, wanted.excluded)?;
         let find = |id: i64| {
             let place = orders.binary_search_by_key(&id, |order| order.order_id).ok()?;
             orders.get(place).cloned()
@@ -242,7 +284,7 @@ impl Cluster {
 }
 
 /// A row of one number.
-fn number(decoder: &mut Decoder<'_>) -> Result<i64> {
+pub(super) fn number(decoder: &mut Decoder<'_>) -> Result<i64> {
     decoder.number()
 }
 

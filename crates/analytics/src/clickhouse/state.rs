@@ -1,15 +1,20 @@
 //! How far the facts in ClickHouse go. Each shard says it of its own rows, beside them, and what is
-//! said is written after them: **a shard never claims what it does not have**.
+//! said is written after them: **a shard never claims what it does not have**. It also says which
+//! of the shards it is, so that addresses in another order are noticed.
+
+use std::collections::BTreeSet;
 
 use types::{Result, Timestamp};
 
 use super::binary::{Decoder, Encoder};
 use super::cluster::{Cluster, table};
+use super::listing::number;
 use super::tables::{self, DOWNLOADS, ORDERS, PRODUCT_COLUMNS};
 
 /// The columns of the table of states, besides its version.
-const COLUMNS: [&str; 6] = [
+const COLUMNS: [&str; 7] = [
     "generation Int64",
+    "shard Int64",
     "position Int64",
     "filled Int64",
     "last_download Int64",
@@ -17,11 +22,14 @@ const COLUMNS: [&str; 6] = [
     "mark String",
 ];
 
+/// The tables of a generation.
+const TABLES: [&str; 3] = ["orders", "downloads", "products"];
+
 /// What [`State::filled`] is once all records are there.
 pub const COMPLETE: i64 = i64::MAX;
 
 /// The state of one set of tables.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct State {
     /// Which tables it is about.
     pub generation: i64,
@@ -52,17 +60,18 @@ impl Cluster {
     }
 
     /// What all shards have in common, by generation: the least that one of them claims. Nothing is
-    /// said of tables that one of them does not have.
+    /// said of tables that one of them does not have, or has as another shard.
     pub fn states(&self) -> Result<Vec<State>> {
-        let statement = "SELECT generation, position, filled, last_download, written, mark \
+        let statement = "SELECT generation, shard, position, filled, last_download, written, mark \
                          FROM feed_states FINAL WHERE deleted = 0 ORDER BY generation \
                          FORMAT RowBinary";
         let mut common: Option<Vec<State>> = None;
-        for bytes in self.ask(statement)? {
+        for (number, bytes) in (0_i64..).zip(self.ask(statement)?) {
             let mut decoder = Decoder::new(&bytes);
             let mut own = Vec::new();
             while !decoder.is_at_end() {
-                own.push(State::decode(&mut decoder)?);
+                let (shard, state) = State::decode(&mut decoder)?;
+                own.extend((shard == number).then_some(state));
             }
             common = Some(match common {
                 None => own,
@@ -74,14 +83,43 @@ impl Cluster {
 
     /// Writes the state to each shard. The version says which of two is newer.
     pub(super) fn put_state(&self, state: &State, version: u64, is_deleted: bool) -> Result<()> {
-        let mut encoder = Encoder::default();
-        state.encode(&mut encoder);
-        encoder.unsigned(version);
-        encoder.flag(is_deleted);
-        let statement = "INSERT INTO feed_states (generation, position, filled, last_download, \
-                         written, mark, version, deleted) FORMAT RowBinary";
-        let row = (statement.to_owned(), encoder.into_bytes());
-        self.send_each(&vec![vec![row]; self.shards()])
+        let statement = "INSERT INTO feed_states (generation, shard, position, filled, \
+                         last_download, written, mark, version, deleted) FORMAT RowBinary";
+        let rows = (0_i64..).take(self.shards()).map(|shard| {
+            let mut encoder = Encoder::default();
+            state.encode(shard, &mut encoder);
+            encoder.unsigned(version);
+            encoder.flag(is_deleted);
+            vec![(statement.to_owned(), encoder.into_bytes())]
+        });
+        self.send_each(&rows.collect::<Vec<_>>())
+    }
+
+    /// A generation that no shard has tables of, or had.
+    pub(crate) fn unused_generation(&self) -> Result<i64> {
+        let statement = "SELECT max(generation) FROM feed_states";
+        let used = self.read(statement, number)?;
+        Ok(used.into_iter().max().unwrap_or_default() + 1)
+    }
+
+    /// Generations before this one of which some shard has tables.
+    pub(crate) fn generations_before(&self, generation: i64) -> Result<BTreeSet<i64>> {
+        let statement = format!(
+            "SELECT generation FROM feed_states FINAL \
+             WHERE deleted = 0 AND generation < {generation}"
+        );
+        Ok(self.read(&statement, number)?.into_iter().collect())
+    }
+
+    /// Whether all shards have the tables of this generation.
+    pub(crate) fn has_tables(&self, generation: i64) -> Result<bool> {
+        let names = TABLES.map(|name| format!("'{}'", table(name, generation))).join(", ");
+        let statement = format!(
+            "SELECT toInt64(count()) FROM system.tables \
+             WHERE database = currentDatabase() AND name IN ({names})"
+        );
+        let all = i64::try_from(TABLES.len()).unwrap_or(i64::MAX);
+        Ok(self.read(&statement, number)?.into_iter().all(|found| found == all))
     }
 
     /// The newest version of a state on any shard.
@@ -101,8 +139,8 @@ impl Cluster {
     }
 
     /// Forgets the tables of a generation.
-    pub(super) fn drop_tables(&self, generation: i64) -> Result<()> {
-        for name in ["orders", "downloads", "products"] {
+    pub(crate) fn drop_tables(&self, generation: i64) -> Result<()> {
+        for name in TABLES {
             self.ask(&format!("DROP TABLE IF EXISTS {}", table(name, generation)))?;
         }
         Ok(())
@@ -115,23 +153,27 @@ fn unsigned(decoder: &mut Decoder<'_>) -> Result<u64> {
 }
 
 impl State {
-    fn encode(&self, encoder: &mut Encoder) {
-        let written = self.written.as_micros();
-        for number in [self.generation, self.position, self.filled, self.last_download, written] {
+    fn encode(&self, shard: i64, encoder: &mut Encoder) {
+        let Self { generation, position, filled, last_download, written, mark } = self;
+        let written = written.as_micros();
+        for number in [*generation, shard, *position, *filled, *last_download, written] {
             encoder.number(number);
         }
-        encoder.text(&self.mark);
+        encoder.text(mark);
     }
 
-    fn decode(decoder: &mut Decoder<'_>) -> Result<Self> {
-        Ok(Self {
-            generation: decoder.number()?,
+    /// The number of the shard and the state.
+    fn decode(decoder: &mut Decoder<'_>) -> Result<(i64, Self)> {
+        let (generation, shard) = (decoder.number()?, decoder.number()?);
+        let state = Self {
+            generation,
             position: decoder.number()?,
             filled: decoder.number()?,
             last_download: decoder.number()?,
             written: Timestamp::from_micros(decoder.number()?),
             mark: decoder.text()?.to_owned(),
-        })
+        };
+        Ok((shard, state))
     }
 
     /// What this and the state of the same tables on another shard have in common.

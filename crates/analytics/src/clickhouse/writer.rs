@@ -2,7 +2,10 @@
 //!
 //! A change has a version that grows with the place of its event in the feed. Rows that go get a
 //! mark of deletion with it, and rows that come a version above that. **So the same change may be
-//! made twice, by one node or by two, and comes to the same.**
+//! made twice and comes to the same.**
+//!
+//! Rows come before others go: who is interrupted in between has lost none, and finds what is left
+//! to do. An order that stays where it is, as nearly all do, is exchanged in one piece.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -18,6 +21,8 @@ use crate::facts::{Catalog, DownloadFact, OrderFact, RollUp};
 
 /// Versions that changes of one place in the feed can have.
 const VERSION_BITS: u32 = 20;
+/// Downloads that are written together.
+const DOWNLOADS_AT_ONCE: usize = 50_000;
 
 #[derive(Debug)]
 pub struct ClusterWriter {
@@ -30,9 +35,14 @@ pub struct ClusterWriter {
 }
 
 impl ClusterWriter {
-    /// For the tables of this generation, which are made if they are missing.
-    pub fn open(cluster: &Arc<Cluster>, generation: i64) -> Result<Self> {
+    /// For new tables of this generation.
+    pub fn create(cluster: &Arc<Cluster>, generation: i64) -> Result<Self> {
         cluster.create_tables(generation)?;
+        Self::open(cluster, generation)
+    }
+
+    /// For the tables of this generation, which are there.
+    pub fn open(cluster: &Arc<Cluster>, generation: i64) -> Result<Self> {
         let state_version = cluster.state_version()?;
         Ok(Self { cluster: Arc::clone(cluster), generation, version: 1, state_version })
     }
@@ -45,6 +55,12 @@ impl ClusterWriter {
     pub fn begin(&mut self, position: i64) {
         let position = u64::try_from(position).unwrap_or_default();
         self.version = self.version.max((position << VERSION_BITS) | 1);
+    }
+
+    /// Lets the next changes prevail over all that anybody has made up to that event.
+    pub fn begin_again(&mut self, position: i64) {
+        self.begin(position);
+        self.version |= 1 << (VERSION_BITS - 1);
     }
 
     /// Takes out all rows of these orders and of their refunds, and puts these rows in.
@@ -76,12 +92,12 @@ impl ClusterWriter {
         downloads: &[Arc<DownloadFact>],
     ) -> Result<()> {
         let version = self.next();
-        if !orders.is_empty() {
-            let test = among("order_id", orders);
-            let statement = self.deletion(KEYED_DOWNLOADS, &test, version);
-            self.cluster.ask(&statement)?;
+        self.put_downloads(downloads, version + 1)?;
+        if orders.is_empty() {
+            return Ok(());
         }
-        self.put_downloads(downloads, version + 1)
+        let test = among("order_id", orders);
+        self.cluster.ask(&self.deletion(KEYED_DOWNLOADS, &test, version)).map(drop)
     }
 
     pub fn add_downloads(&mut self, downloads: &[Arc<DownloadFact>]) -> Result<()> {
@@ -114,12 +130,10 @@ impl ClusterWriter {
         let columns: Vec<String> = PRODUCT_COLUMNS.iter().map(name).collect();
         let put = (!products.is_empty())
             .then(|| (self.insertion("products", &columns), encoder.into_bytes()));
-        let mut statements = Vec::new();
+        let mut statements: Vec<(String, Vec<u8>)> = put.into_iter().collect();
         if are_all {
-            let others = (self.deletion(KEYED_PRODUCTS, "1", version), Vec::new());
-            statements.push(others);
+            statements.push((self.deletion(KEYED_PRODUCTS, "1", version), Vec::new()));
         }
-        statements.extend(put);
         self.cluster.send_each(&vec![statements; self.cluster.shards()])
     }
 
@@ -130,13 +144,14 @@ impl ClusterWriter {
     }
 
     /// Forgets tables that nobody reads any more.
-    pub fn forget(&mut self, state: &State) -> Result<()> {
-        if state.generation == self.generation {
+    pub fn forget(&mut self, generation: i64) -> Result<()> {
+        if generation == self.generation {
             return Err(Error::internal("facts in use cannot be forgotten"));
         }
         self.state_version += 1;
-        self.cluster.put_state(state, self.state_version, true)?;
-        self.cluster.drop_tables(state.generation)
+        let deleted = State { generation, ..State::default() };
+        self.cluster.put_state(&deleted, self.state_version, true)?;
+        self.cluster.drop_tables(generation)
     }
 
     fn exchange(
@@ -146,20 +161,24 @@ impl ClusterWriter {
         facts: &[OrderFact],
     ) -> Result<()> {
         let version = self.next();
-        if !deleted.is_empty() {
-            let test = any(columns.iter().map(|column| among(column, deleted)));
-            self.cluster.ask(&self.deletion(KEYED_ORDERS, &test, version))?;
-        }
         let of_shard = |fact: &OrderFact| self.cluster.shard_of(fact.customer_id);
         let encode = |fact: &OrderFact, encoder: &mut Encoder| ORDERS.encode(fact, encoder);
-        self.put(("orders", &ORDERS.names()), facts.iter(), of_shard, encode, version + 1)
+        self.put(("orders", &ORDERS.names()), facts.iter(), of_shard, encode, version + 1)?;
+        if deleted.is_empty() {
+            return Ok(());
+        }
+        let test = any(columns.iter().map(|column| among(column, deleted)));
+        self.cluster.ask(&self.deletion(KEYED_ORDERS, &test, version)).map(drop)
     }
 
     fn put_downloads(&self, downloads: &[Arc<DownloadFact>], version: u64) -> Result<()> {
         let of_shard = |download: &DownloadFact| self.cluster.shard_of(download.order_id);
         let encode = |own: &DownloadFact, encoder: &mut Encoder| DOWNLOADS.encode(own, encoder);
-        let downloads = downloads.iter().map(|download| &**download);
-        self.put(("downloads", &DOWNLOADS.names()), downloads, of_shard, encode, version)
+        let names = DOWNLOADS.names();
+        downloads.chunks(DOWNLOADS_AT_ONCE).try_for_each(|some| {
+            let some = some.iter().map(|download| &**download);
+            self.put(("downloads", &names), some, of_shard, encode, version)
+        })
     }
 
     /// Writes each row to its shard.

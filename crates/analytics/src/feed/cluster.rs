@@ -2,7 +2,7 @@
 //! follows the events and brings there what they tell. **No node keeps an order.**
 //!
 //! A step is written before the state says so. Who is interrupted in between takes the same step
-//! again, which changes nothing.
+//! again, and finds what is left to do of it.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -13,14 +13,14 @@ use db::Database;
 use types::{Clock, Error, Result};
 
 use super::catalog::CatalogFeed;
+use super::cluster_target::ClusterTarget;
 use super::fill::{self, Filling};
 use super::follow::{Follower, Step};
 use super::lease::Lease;
-use super::target::Target;
+use super::rechecks::Rechecks;
 use super::{PAUSE_AFTER_ERROR, events};
-use crate::clickhouse::{COMPLETE, Cluster, ClusterWriter, State};
+use crate::clickhouse::{COMPLETE, Cluster, State};
 use crate::current::{Command, Facts};
-use crate::facts::{Catalog, DownloadFact, OrderFact};
 
 /// How long a change may wait until somebody looks for it.
 const PAUSE: Duration = Duration::from_millis(200);
@@ -40,16 +40,17 @@ pub(super) struct ClusterFeed {
     follower: Option<Follower<ClusterTarget>>,
     /// What everybody reads.
     shown: Option<State>,
-    /// The generation of tables that others have replaced, and since when.
-    retired: Option<(i64, Instant)>,
+    /// Generations of tables that others have replaced, and since when.
+    retired: Option<(BTreeSet<i64>, Instant)>,
+    rechecks: Rechecks,
 }
 
 impl ClusterFeed {
     pub(super) fn new(store: Database, facts: Arc<Facts>, cluster: Arc<Cluster>) -> Self {
         let lease = Lease::new(store.clone());
         let (catalog, is_open) = (CatalogFeed::default(), false);
-        let (follower, shown, retired) = (None, None, None);
-        Self { store, facts, cluster, lease, catalog, is_open, follower, shown, retired }
+        let (follower, shown, retired, rechecks) = (None, None, None, Rechecks::default());
+        Self { store, facts, cluster, lease, catalog, is_open, follower, shown, retired, rechecks }
     }
 
     /// Follows the feed until it is told to stop.
@@ -59,14 +60,15 @@ impl ClusterFeed {
                 Ok(()) => PAUSE,
                 Err(_) if self.facts.is_stopping() => break,
                 Err(error) => {
-                    // What was begun is begun anew.
+                    // What was begun is begun anew, and what was there may be gone.
                     self.follower = None;
+                    self.is_open = false;
                     let error = error.report();
                     tracing::warn!(error, "cannot update facts in ClickHouse; retrying");
                     PAUSE_AFTER_ERROR
                 }
             };
-            let _ = self.look_at_lag();
+            let _ = events::look_at_lag(&self.store, &self.facts);
             match commands.recv_timeout(pause) {
                 Ok(Command::Stop) | Err(RecvTimeoutError::Disconnected) => break,
                 // To look at once is what comes next anyway.
@@ -81,17 +83,29 @@ impl ClusterFeed {
     pub(super) fn look(&mut self) -> Result<Vec<State>> {
         self.catalog.follow(&self.store, &self.facts)?;
         if !self.is_open {
+            fill::identify(&self.store)?;
             self.cluster.open()?;
             self.is_open = true;
         }
         let states = self.cluster.states()?;
-        if let Some(current) = newest_complete(&states)
-            && self.shown.as_ref() != Some(current)
-            && self.fits(current)?
-        {
-            self.show(current);
+        match newest_complete(&states) {
+            Some(current) if self.shown.as_ref() == Some(current) => {}
+            Some(current) if self.fits(current)? => self.show(current),
+            _ => self.withdraw_unless_in(&states),
         }
         Ok(states)
+    }
+
+    /// Lets nobody read tables any more that a shard has lost.
+    fn withdraw_unless_in(&mut self, states: &[State]) {
+        let Some(shown) = &self.shown else { return };
+        let is_there = |state: &State| state.generation == shown.generation && state.is_complete();
+        if !states.iter().any(is_there) {
+            tracing::warn!("a ClickHouse server has lost its facts; reports wait for new ones");
+            self.shown = None;
+            self.cluster.set_generation(0);
+            self.facts.withdraw();
+        }
     }
 
     fn turn(&mut self) -> Result<()> {
@@ -102,7 +116,7 @@ impl ClusterFeed {
         }
         self.open(newest_complete(&states))?;
         self.follow()?;
-        self.forget(&states)
+        self.forget()
     }
 
     /// Lets everybody read these facts.
@@ -110,13 +124,6 @@ impl ClusterFeed {
         self.shown = Some(state.clone());
         self.cluster.set_generation(state.generation);
         self.facts.reach(state.position);
-    }
-
-    fn look_at_lag(&self) -> Result<()> {
-        if let Some(position) = self.facts.position() {
-            self.facts.set_lag(events::lag(&self.store, position, Clock::System.now())?);
-        }
-        Ok(())
     }
 
     /// Makes ready to follow from where the facts end, or makes them anew if they do not fit.
@@ -128,7 +135,9 @@ impl ClusterFeed {
         }
         self.follower = None;
         let state = match current {
-            Some(state) if self.fits(state)? => state.clone(),
+            Some(state) if self.fits(state)? && self.cluster.has_tables(state.generation)? => {
+                state.clone()
+            }
             _ => {
                 tracing::info!("ClickHouse has no facts that fit; filling it from the records");
                 self.fill()?
@@ -155,6 +164,7 @@ impl ClusterFeed {
         let mut follower = Follower::new(self.store.clone(), target);
         follower.last_download = state.last_download;
         follower.rules = Some(self.store.read_blocking(fill::rules)?);
+        self.rechecks.note(state.position);
         self.follower = Some(follower);
         Ok(())
     }
@@ -176,9 +186,25 @@ impl ClusterFeed {
                 let state = self.committed(after)?;
                 self.show(&state);
             }
+            self.recheck()?;
             if step == Step::Done {
                 return Ok(());
             }
+        }
+        Ok(())
+    }
+
+    /// Looks again at steps that may have been under way elsewhere.
+    fn recheck(&mut self) -> Result<()> {
+        while let Some(position) = self.rechecks.due(Instant::now()) {
+            let Some(follower) = &mut self.follower else { return Ok(()) };
+            if follower.recheck(position)? {
+                // So that nobody keeps an answer of before.
+                let now = (follower.target.position, follower.last_download);
+                let state = self.committed(now)?;
+                self.show(&state);
+            }
+            self.rechecks.done(position);
         }
         Ok(())
     }
@@ -202,20 +228,19 @@ impl ClusterFeed {
         Ok(state)
     }
 
-    /// Drops the tables that others replaced some time ago.
-    fn forget(&mut self, states: &[State]) -> Result<()> {
+    /// Drops the tables that others replaced some time ago, on whichever shards they are.
+    fn forget(&mut self) -> Result<()> {
         let Some(follower) = &mut self.follower else { return Ok(()) };
-        let current = follower.target.writer.generation();
-        let Some(old) = states.iter().find(|state| state.generation < current) else {
+        if self.retired.as_ref().is_some_and(|(_, since)| since.elapsed() < RETIRED_FOR) {
             return Ok(());
-        };
-        let (generation, since) = *self.retired.get_or_insert((old.generation, Instant::now()));
-        if generation != old.generation {
-            self.retired = None;
-        } else if since.elapsed() >= RETIRED_FOR {
-            self.retired = None;
-            follower.target.writer.forget(old)?;
         }
+        let writer = &mut follower.target.writer;
+        let old = self.cluster.generations_before(writer.generation())?;
+        let known = self.retired.take().map(|(known, _)| known).unwrap_or_default();
+        for generation in old.intersection(&known) {
+            writer.forget(*generation)?;
+        }
+        self.retired = Some((&old - &known, Instant::now()));
         Ok(())
     }
 }
@@ -223,116 +248,4 @@ impl ClusterFeed {
 /// The state of the tables that are to be read.
 fn newest_complete(states: &[State]) -> Option<&State> {
     states.iter().rev().find(|state| state.is_complete())
-}
-
-/// The tables of `ClickHouse` that the feed brings facts to.
-#[derive(Debug)]
-pub(super) struct ClusterTarget {
-    cluster: Arc<Cluster>,
-    writer: ClusterWriter,
-    catalog: Catalog,
-    position: i64,
-    has_nobodys_orders: bool,
-}
-
-impl ClusterTarget {
-    fn open(cluster: &Arc<Cluster>, state: &State, catalog: Catalog) -> Result<Self> {
-        let nobody = BTreeSet::from([0]);
-        Ok(Self {
-            writer: ClusterWriter::open(cluster, state.generation)?,
-            has_nobodys_orders: cluster.known_customers(&nobody)?.contains(&0),
-            cluster: Arc::clone(cluster),
-            catalog,
-            position: state.position,
-        })
-    }
-
-    fn note(&mut self, facts: &[OrderFact]) {
-        self.has_nobodys_orders |= facts.iter().any(|fact| fact.customer_id == 0);
-    }
-}
-
-impl Target for ClusterTarget {
-    fn position(&self) -> i64 {
-        self.position
-    }
-
-    fn begin(&mut self, position: i64) {
-        self.writer.begin(position);
-    }
-
-    fn set_position(&mut self, position: i64) {
-        self.position = position;
-    }
-
-    /// Who reads knows them.
-    fn set_excluded(&mut self, _: Vec<String>) {}
-
-    fn apply(&mut self, deleted: &BTreeSet<i64>, facts: &[OrderFact]) -> Result<()> {
-        self.note(facts);
-        self.writer.apply(deleted, facts)
-    }
-
-    fn replace(&mut self, deleted: &BTreeSet<i64>, facts: &[OrderFact]) -> Result<()> {
-        self.note(facts);
-        self.writer.replace(deleted, facts)
-    }
-
-    fn clear(&mut self) -> Result<()> {
-        self.writer.clear()
-    }
-
-    fn add_downloads(&mut self, downloads: Vec<Arc<DownloadFact>>) -> Result<()> {
-        self.writer.add_downloads(&downloads)
-    }
-
-    fn replace_downloads(
-        &mut self,
-        orders: &BTreeSet<i64>,
-        downloads: Vec<Arc<DownloadFact>>,
-    ) -> Result<()> {
-        self.writer.replace_downloads(orders, &downloads)
-    }
-
-    fn put_catalog(&mut self, catalog: Catalog) -> Result<()> {
-        self.catalog = catalog;
-        self.writer.put_products(&self.catalog, &self.catalog.products(), true)
-    }
-
-    fn put_categories(&mut self, products: Vec<(i64, Vec<i64>)>) -> Result<()> {
-        let is_new = |(id, categories): &(i64, Vec<i64>)| self.catalog.direct(*id) != *categories;
-        // Most changes of products leave them where they are.
-        let moved: Vec<(i64, Vec<i64>)> = products.into_iter().filter(is_new).collect();
-        if moved.is_empty() {
-            return Ok(());
-        }
-        let ids = moved.iter().map(|(product_id, _)| *product_id).collect();
-        for (product_id, categories) in moved {
-            self.catalog.put(product_id, categories);
-        }
-        self.writer.put_products(&self.catalog, &ids, false)
-    }
-
-    fn new_customers(&self, facts: &[OrderFact]) -> Result<BTreeSet<i64>> {
-        let customers = facts.iter().map(|fact| fact.customer_id).filter(|id| *id != 0);
-        let customers: BTreeSet<i64> = customers.collect();
-        // They matter only to those who may have had orders that were nobody's.
-        if !self.has_nobodys_orders || customers.is_empty() {
-            return Ok(BTreeSet::new());
-        }
-        let known = self.cluster.known_customers(&customers)?;
-        Ok(&customers - &known)
-    }
-
-    fn has_nobodys_orders(&self) -> bool {
-        self.has_nobodys_orders
-    }
-
-    fn orders_of(&self, customers: &BTreeSet<i64>) -> Result<BTreeSet<i64>> {
-        self.cluster.orders_of(customers)
-    }
-
-    fn ids_between(&self, after: i64, through: i64) -> Result<BTreeSet<i64>> {
-        self.cluster.ids_between(after, through)
-    }
 }

@@ -1,9 +1,7 @@
 //! Events of the feed themselves: their numbers, and how long the next one has been waiting.
 
-use std::time::Duration;
-
 use db::{Database, outbox};
-use types::{Result, Timestamp};
+use types::{Clock, Result};
 
 use super::follow::EVENTS_AT_ONCE;
 use crate::current::Facts;
@@ -18,8 +16,11 @@ pub(super) fn number_all(store: &Database, facts: &Facts) -> Result<()> {
     Ok(())
 }
 
-/// How long the first event after the position has been waiting.
-pub(super) fn lag(store: &Database, position: i64, now: Timestamp) -> Result<Duration> {
+/// Looks how long the first event that is not in the facts has been waiting.
+pub(super) fn look_at_lag(store: &Database, facts: &Facts) -> Result<()> {
+    let Some(position) = facts.position() else { return Ok(()) };
     let next = store.read_blocking(move |conn| outbox::after(conn, position, 1))?;
-    Ok(next.first().map(|event| now.since(event.created)).unwrap_or_default())
+    let now = Clock::System.now();
+    facts.set_lag(next.first().map(|event| now.since(event.created)).unwrap_or_default());
+    Ok(())
 }

@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use db::{Conn, Database, outbox};
+use db::{Conn, Database, fact, outbox};
 use frame::Options;
 use shop_rows::order;
 use types::{Clock, Error, Result, Timestamp};
@@ -14,6 +14,8 @@ use super::lease::Lease;
 use super::{all_orders, events, update};
 use crate::clickhouse::{self, COMPLETE, Cluster, ClusterWriter, State};
 use crate::current::Facts;
+use crate::record::Rules;
+use crate::settings;
 
 /// Orders and refunds that are written together.
 pub const ROWS_AT_ONCE: usize = 20_000;
@@ -35,6 +37,7 @@ pub fn rebuild(
             "reports are answered from memory; set analytics.engine to the URLs of ClickHouse",
         ));
     };
+    identify(store)?;
     cluster.open()?;
     let mut lease = Lease::new(store.clone());
     lease.seize()?;
@@ -52,6 +55,7 @@ pub fn rebuild(
 /// Says that the tables of this generation hold what is made of all that the store holds now. For
 /// measuring with more facts than anybody wants to store.
 pub fn plant_in_cluster(store: &Database, cluster: &Arc<Cluster>, generation: i64) -> Result<()> {
+    identify(store)?;
     let own = Arc::clone(cluster);
     let (position, mark) = store.read_blocking(move |conn| {
         let position = outbox::head(conn)?;
@@ -62,27 +66,46 @@ pub fn plant_in_cluster(store: &Database, cluster: &Arc<Cluster>, generation: i6
     ClusterWriter::open(cluster, generation)?.commit(&state)
 }
 
+/// The fact about the database that tells its records from those of others.
+const RECORDS: &str = "local.analytics_records";
+
+/// Gives the records a name by which their facts are known, if they have none.
+pub(super) fn identify(store: &Database) -> Result<()> {
+    if store.read_blocking(|conn| fact::get(conn, RECORDS))?.is_some() {
+        return Ok(());
+    }
+    let mut bytes = [0; blake3::OUT_LEN];
+    vault::fill_random(&mut bytes)?;
+    let name = blake3::Hash::from_bytes(bytes).to_hex();
+    store.write_blocking(move |conn| fact::get_or_set(conn, RECORDS, &name).map(drop))
+}
+
 /// What tells facts at this position from those of another database, of other rules, of another
 /// number of shards or of other columns.
 pub(super) fn mark(conn: &mut dyn Conn, position: i64, cluster: &Cluster) -> Result<String> {
-    let own = update::mark(conn, position)?.unwrap_or_default();
-    Ok(format!("{own}{}", layout(cluster)))
+    let of_event = update::mark(conn, position)?.unwrap_or_default();
+    Ok(format!("{}{of_event}", kinship(conn, cluster)?))
 }
 
 /// Whether facts of this state are those of this database, by the rules of now, and lie as they
-/// are looked for. Of an event that is no longer kept, nothing can be told.
+/// are looked for. Of an event that is no longer kept, nothing more can be told.
 pub(super) fn fits(conn: &mut dyn Conn, state: &State, cluster: &Cluster) -> Result<bool> {
-    let layout = layout(cluster);
+    let Some(of_event) = state.mark.strip_prefix(&kinship(conn, cluster)?) else {
+        return Ok(false);
+    };
     match update::mark(conn, state.position)? {
-        Some(own) => Ok(state.mark == format!("{own}{layout}")),
-        None => Ok(state.mark.ends_with(&layout) && state.position <= outbox::head(conn)?),
+        Some(own) => Ok(of_event == own),
+        None => Ok(state.position <= outbox::head(conn)?),
     }
 }
 
-/// How many shards there are, and which columns.
-fn layout(cluster: &Cluster) -> String {
+/// Whose facts they are, by which rules, on how many shards, and with which columns.
+fn kinship(conn: &mut dyn Conn, cluster: &Cluster) -> Result<String> {
+    let records = fact::get(conn, RECORDS)?.unwrap_or_default();
+    let Rules { decimals, rounds_taxes_late } = rules(conn)?;
     let layout = blake3::hash(clickhouse::layout().as_bytes()).to_hex();
-    format!(" {} {layout}", cluster.shards())
+    let shards = cluster.shards();
+    Ok(format!("{records} {decimals} {rounds_taxes_late} {shards} {layout} "))
 }
 
 /// Who fills tables, and with what.
@@ -98,11 +121,11 @@ impl Filling<'_> {
     /// Fills the tables that an earlier run has begun, or others. Returns their state.
     pub(super) fn fill(&mut self, on_progress: OnProgress<'_>) -> Result<State> {
         events::number_all(self.store, self.facts)?;
-        let mut state = self.begin()?;
-        let mut writer = ClusterWriter::open(self.cluster, state.generation)?;
+        let (mut state, mut writer) = self.begin()?;
         // What changes from here on is in the feed behind this position.
         writer.begin(state.position);
         writer.commit(&state)?;
+        self.look_for_shards(state.generation)?;
         let total = self.store.read_blocking(|conn| order::count_since(conn, BEGINNING))?;
         let total = u64::try_from(total).unwrap_or_default();
         let (mut rows, mut done) = (Vec::new(), 0);
@@ -125,6 +148,10 @@ impl Filling<'_> {
         on_progress(done, total.max(done));
         let catalog = read_catalog(self.store)?;
         writer.put_products(&catalog, &catalog.products(), true)?;
+        if !self.fits(&state)? {
+            let told = "how the shop rounds has changed; facts are made once more";
+            return Err(Error::unavailable(told));
+        }
         state = State { filled: COMPLETE, written: Clock::System.now(), ..state };
         writer.commit(&state)?;
         tracing::info!(orders = done, "facts in ClickHouse were rebuilt from the records");
@@ -132,23 +159,32 @@ impl Filling<'_> {
     }
 
     /// The state of tables that an earlier run has begun and that still fit, or of new ones.
-    fn begin(&self) -> Result<State> {
+    fn begin(&self) -> Result<(State, ClusterWriter)> {
         let states = self.cluster.states()?;
         let newest = states.last();
         if let Some(begun) = newest.filter(|state| !state.is_complete())
             && self.fits(begun)?
+            && self.cluster.has_tables(begun.generation)?
         {
-            return Ok(begun.clone());
+            return Ok((begun.clone(), ClusterWriter::open(self.cluster, begun.generation)?));
         }
         let position = self.store.read_blocking(outbox::head)?;
-        Ok(State {
-            generation: newest.map_or(0, |state| state.generation) + 1,
-            position,
-            filled: 0,
-            last_download: 0,
-            written: Clock::System.now(),
-            mark: self.mark(position)?,
-        })
+        let generation = self.cluster.unused_generation()?;
+        let written = Clock::System.now();
+        let mark = self.mark(position)?;
+        let state = State { generation, position, filled: 0, last_download: 0, written, mark };
+        Ok((state, ClusterWriter::create(self.cluster, generation)?))
+    }
+
+    /// Fails if what was written to each shard does not stand on each: one server was taken for
+    /// two.
+    fn look_for_shards(&self, generation: i64) -> Result<()> {
+        let states = self.cluster.states()?;
+        if states.iter().any(|state| state.generation == generation) {
+            return Ok(());
+        }
+        ClusterWriter::open(self.cluster, 0)?.forget(generation)?;
+        Err(Error::invalid("two URLs of analytics.engine lead to one ClickHouse database"))
     }
 
     fn mark(&self, position: i64) -> Result<String> {
@@ -169,7 +205,7 @@ impl Filling<'_> {
         if !self.lease.hold()? {
             return Err(Error::conflict("another node rebuilds the facts now"));
         }
-        Ok(())
+        events::look_at_lag(self.store, self.facts)
     }
 }
 
@@ -177,6 +213,6 @@ impl Filling<'_> {
 const BEGINNING: Timestamp = Timestamp::from_micros(i64::MIN);
 
 /// By which amounts of facts are rounded now.
-pub(super) fn rules(conn: &mut dyn Conn) -> Result<crate::record::Rules> {
-    Ok(crate::settings::rules(&Options::read(conn)?))
+pub(super) fn rules(conn: &mut dyn Conn) -> Result<Rules> {
+    Ok(settings::rules(&Options::read(conn)?))
 }

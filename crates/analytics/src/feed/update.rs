@@ -130,6 +130,20 @@ impl Update {
     }
 }
 
+/// Which orders the events after the position tell of, and which customers whose orders may be
+/// somebody else's now.
+pub(super) fn touched_after(
+    conn: &mut dyn Conn,
+    position: i64,
+    limit: i64,
+) -> Result<(BTreeSet<i64>, BTreeSet<i64>)> {
+    let (mut update, mut touched) = (Update::default(), Touched::default());
+    for event in outbox::after(conn, position, limit)? {
+        update.note(&event, &mut touched);
+    }
+    Ok((touched.orders, load::customers_of(conn, &touched.users)?))
+}
+
 /// What tells facts at this position from those of another database, or of a shop that had decided
 /// otherwise. None when the event is not kept.
 pub(super) fn mark(conn: &mut dyn Conn, position: i64) -> Result<Option<String>> {

@@ -14,14 +14,14 @@ use crate::records::{Records, answers};
 use crate::shards;
 
 /// A node of its own, and its thread.
-fn node(records: &Records, cluster: &Arc<Cluster>) -> (Arc<Facts>, FeedHandle) {
+pub(crate) fn node(records: &Records, cluster: &Arc<Cluster>) -> (Arc<Facts>, FeedHandle) {
     let facts = Arc::new(Facts::on(Arc::clone(cluster)));
     let handle = feed::start(records.store.clone(), &facts, None).unwrap();
     (facts, handle)
 }
 
 #[track_caller]
-fn agrees(records: &Records, facts: &Facts) {
+pub(crate) fn agrees(records: &Records, facts: &Facts) {
     let is_there = facts.wait_until_blocking(records.head(), Duration::from_mins(1));
     assert!(is_there, "{:?} of {}", facts.position(), records.head());
     assert_eq!(answers(facts).unwrap(), records.in_memory());

@@ -1,4 +1,5 @@
-//! The feed of facts in memory.
+//! The feed of facts in memory on a bad day: records that cannot be read when all facts are to be
+//! made of them.
 
 use std::sync::Arc;
 

@@ -2,6 +2,7 @@
 #![cfg(test)]
 
 mod cluster;
+mod cluster_failures;
 mod cluster_feed;
 mod differential;
 mod directory;

@@ -27,11 +27,17 @@ impl Outbound for Plain {
 
 /// The servers at these addresses, with a database of this name each.
 pub(crate) fn cluster_at(urls: &[String], database: &str) -> Arc<Cluster> {
-    let shard = |url: &String| -> Box<dyn Shard> {
-        let outbound: Arc<dyn Outbound> = Arc::new(Plain);
-        Box::new(HttpShard::new(outbound, url, database).unwrap())
-    };
-    let cluster = Cluster::new(urls.iter().map(shard).collect()).unwrap();
+    cluster_of(urls.iter().map(|url| shard_at(url, database)).collect())
+}
+
+/// These shards, ready to be asked.
+pub(crate) fn cluster_of(shards: Vec<Box<dyn Shard>>) -> Arc<Cluster> {
+    let cluster = Cluster::new(shards).unwrap();
     cluster.open().unwrap();
     Arc::new(cluster)
+}
+
+pub(crate) fn shard_at(url: &str, database: &str) -> Box<dyn Shard> {
+    let outbound: Arc<dyn Outbound> = Arc::new(Plain);
+    Box::new(HttpShard::new(outbound, url, database).unwrap())
 }

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use analytics::clickhouse::{Cluster, Shard};
 use types::{Error, Result};
 
-pub(crate) use crate::shard_client::cluster_at;
+pub(crate) use crate::shard_client::{cluster_at, cluster_of, shard_at};
 
 /// Names the Python program that has the current version. `cargo xtask test` sets it.
 const CURRENT: &str = "CHDB_PYTHON";
@@ -26,9 +26,7 @@ pub(crate) fn current(shards: usize) -> Option<Arc<Cluster>> {
     let shard = |number: usize| -> Box<dyn Shard> {
         Box::new(Current { engine: Arc::clone(&engine), database: format!("shard_{number}") })
     };
-    let cluster = Cluster::new((0..shards).map(shard).collect()).unwrap();
-    cluster.open().unwrap();
-    Some(Arc::new(cluster))
+    Some(cluster_of((0..shards).map(shard).collect()))
 }
 
 /// A database of the current version.

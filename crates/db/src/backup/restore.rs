@@ -182,6 +182,9 @@ fn restore_counter(conn: &mut dyn Conn, row: &[Cell]) -> Result<()> {
 /// A fact that the database knows already must be the same, or it belongs to another master key.
 fn restore_fact(conn: &mut dyn Conn, row: &[Cell]) -> Result<()> {
     let [Cell::Text(name), Cell::Text(value)] = row else { return Err(unreadable("facts")) };
+    if name.starts_with(fact::LOCAL) {
+        return Ok(());
+    }
     if fact::get_or_set(conn, name, value)? != *value {
         return Err(Error::conflict(format!(
             "the backup and the database differ in their {name}; restore with the same master key"

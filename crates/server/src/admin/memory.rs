@@ -24,8 +24,9 @@ pub(super) fn write(text: &mut String, watched: &[Watched], sites: &[Arc<Site>])
         caches.push((environment, CacheSize { name: "customers", bytes, bytes_max }));
         let labels = format!("environment=\"{environment}\"");
         let _ = writeln!(facts_bytes, "boardwalk_facts_bytes{{{labels}}} {}", snapshot.bytes());
-        if let Some(lag) = facts.lag() {
-            let lag = lag.as_secs_f64();
+        if facts.cluster().is_some() {
+            // Without facts, reports are as late as can be.
+            let lag = facts.lag().map_or(String::from("+Inf"), |lag| lag.as_secs_f64().to_string());
             let _ = writeln!(facts_lag, "boardwalk_facts_lag_seconds{{{labels}}} {lag}");
         }
     }
