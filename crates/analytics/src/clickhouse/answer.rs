@@ -1,8 +1,6 @@
 //! What the shards say to a question, put together to one answer. A shard that says nothing of a
 //! group has no rows of it.
 
-use std::collections::{BTreeMap, HashSet};
-
 use types::{Amount, Result};
 
 use super::binary::Decoder;
@@ -13,14 +11,20 @@ use super::source::Rows;
 use super::{downloads, question};
 use crate::query::{Answer, Group, Key, Query, Scope, Table};
 
-/// What a measure has come to so far.
+/// What a measure comes to in a row.
 #[derive(Debug)]
 enum Sum {
     Number(i64),
-    Set(HashSet<i64>),
+    /// Each shard names a thing once.
+    Set(Vec<i64>),
 }
 
-type Cells = BTreeMap<(usize, Key), Vec<Sum>>;
+/// What a shard says of a group. There may be hundreds of thousands.
+#[derive(Debug)]
+struct Row {
+    head: (usize, Key),
+    sums: Vec<Sum>,
+}
 
 impl Cluster {
     /// Carries the query out on what the scope shows. Orders with the excluded statuses do not make
@@ -36,52 +40,61 @@ impl Cluster {
             let rows = Rows { orders: &orders, excluded, scope, date, span, filter };
             Question::of(query, Ground { rows, products: &products, is_merged })
         };
-        let mut cells = Cells::new();
-        if let Some(Question { statement, totals }) = question {
-            for bytes in self.ask(&format!("{statement} FORMAT RowBinary"))? {
-                let mut decoder = Decoder::new(&bytes);
-                while !decoder.is_at_end() {
-                    read(&mut decoder, query.group, &totals, &mut cells)?;
-                }
+        let mut rows = Vec::new();
+        let Some(Question { statement, totals }) = question else {
+            return Ok(whole(query, &vec![Total::Sum; query.measures.len()], rows));
+        };
+        for bytes in self.ask(&format!("{statement} FORMAT RowBinary"))? {
+            let mut decoder = Decoder::new(&bytes);
+            while !decoder.is_at_end() {
+                rows.push(Row::read(&mut decoder, query.group, &totals)?);
             }
         }
-        Ok(whole(query, cells))
+        Ok(whole(query, &totals, rows))
     }
 }
 
-/// Adds a row of a shard.
-fn read(
-    decoder: &mut Decoder<'_>,
-    group: Group,
-    totals: &[Total],
-    cells: &mut Cells,
-) -> Result<()> {
-    let bucket = usize::try_from(decoder.number()?).unwrap_or_default();
-    let key = key(decoder, group)?;
-    let cell = cells.entry((bucket, key)).or_insert_with(|| {
+impl Row {
+    fn read(decoder: &mut Decoder<'_>, group: Group, totals: &[Total]) -> Result<Self> {
+        let bucket = usize::try_from(decoder.number()?).unwrap_or_default();
+        let head = (bucket, key(decoder, group)?);
+        let sums = totals.iter().map(|total| match total {
+            Total::Sum => decoder.number().map(Sum::Number),
+            // No date is earlier than all others.
+            Total::Latest => decoder.number().map(|latest| Sum::Number(latest.max(0))),
+            Total::Set => {
+                let all = (0..decoder.length()?).map(|_| decoder.number());
+                all.collect::<Result<_>>().map(Sum::Set)
+            }
+        });
+        Ok(Self { head, sums: sums.collect::<Result<_>>()? })
+    }
+
+    /// A group of which no row was found.
+    fn empty(head: (usize, Key), totals: &[Total]) -> Self {
         let nothing = |total: &Total| match total {
             Total::Sum | Total::Latest => Sum::Number(0),
-            Total::Set => Sum::Set(HashSet::new()),
+            Total::Set => Sum::Set(Vec::new()),
         };
-        totals.iter().map(nothing).collect()
-    });
-    for (sum, total) in cell.iter_mut().zip(totals) {
-        match sum {
-            Sum::Number(sum) => {
-                let number = decoder.number()?;
-                *sum = match total {
-                    Total::Latest => number.max(*sum),
-                    Total::Sum | Total::Set => sum.saturating_add(number),
-                };
-            }
-            Sum::Set(set) => {
-                for _ in 0..decoder.length()? {
-                    set.insert(decoder.number()?);
+        Self { head, sums: totals.iter().map(nothing).collect() }
+    }
+
+    /// What two shards say of the same group.
+    fn merge(&mut self, other: Self, totals: &[Total]) {
+        for ((own, other), total) in self.sums.iter_mut().zip(other.sums).zip(totals) {
+            match (own, other) {
+                (Sum::Number(own), Sum::Number(other)) => {
+                    *own = match total {
+                        Total::Latest => other.max(*own),
+                        Total::Sum | Total::Set => own.saturating_add(other),
+                    };
                 }
+                (Sum::Set(own), Sum::Set(other)) => own.extend(other),
+                // The same measure is the same kind on all shards.
+                (Sum::Number(_), Sum::Set(_)) | (Sum::Set(_), Sum::Number(_)) => {}
             }
         }
     }
-    Ok(())
 }
 
 fn key(decoder: &mut Decoder<'_>, group: Group) -> Result<Key> {
@@ -107,20 +120,26 @@ fn key(decoder: &mut Decoder<'_>, group: Group) -> Result<Key> {
 }
 
 /// The answer. Without groups every bucket has a row.
-fn whole(query: &Query, mut cells: Cells) -> Answer {
+fn whole(query: &Query, totals: &[Total], mut rows: Vec<Row>) -> Answer {
     if query.group == Group::None {
-        for bucket in 0..query.buckets() {
-            let zeros = || query.measures.iter().map(|_| Sum::Number(0)).collect();
-            cells.entry((bucket, Key::All)).or_insert_with(zeros);
-        }
+        rows.extend((0..query.buckets()).map(|bucket| Row::empty((bucket, Key::All), totals)));
     }
+    rows.sort_unstable_by(|one, other| one.head.cmp(&other.head));
     let mut answer = Answer::new(query.measures.len());
-    for ((bucket, key), sums) in cells {
-        let numbers = sums.into_iter().map(|sum| match sum {
+    let mut rows = rows.into_iter().peekable();
+    while let Some(mut row) = rows.next() {
+        while let Some(same) = rows.next_if(|next| next.head == row.head) {
+            row.merge(same, totals);
+        }
+        let numbers = row.sums.into_iter().map(|sum| match sum {
             Sum::Number(number) => number,
-            Sum::Set(set) => i64::try_from(set.len()).unwrap_or(i64::MAX),
+            Sum::Set(mut set) => {
+                set.sort_unstable();
+                set.dedup();
+                i64::try_from(set.len()).unwrap_or(i64::MAX)
+            }
         });
-        answer.push(bucket, key, numbers);
+        answer.push(row.head.0, row.head.1, numbers);
     }
     answer
 }

@@ -14,6 +14,7 @@ use crate::query::{Group, Measure, Query, Span, Subject, Table};
 /// Parts into which the time of all buckets is cut. A table says in which bucket a part begins.
 const TIME_SLOTS_MAX: i64 = 16_384;
 
+const FIRST_BUCKET: &str = "toInt64(0)";
 const CATEGORY: &str = "category";
 
 /// A statement and how its answers are put together.
@@ -38,13 +39,18 @@ impl Question {
     pub(super) fn of(query: &Query, ground: Ground<'_>) -> Option<Self> {
         let mut draft = Draft::of(query.table);
         let date = draft.printer.column(date_column(query.date));
-        let mut groups = vec![draft.add(&bucket(&date, query))];
         let keys = keys(query, &mut draft.printer)?;
+        let mut groups = Vec::new();
+        // Groups of one column are found faster than those of two.
+        if !query.bounds.is_empty() || keys.is_empty() {
+            groups.push(draft.add(&bucket(&date, query)));
+        }
         let keys: Vec<String> = keys.iter().map(|key| draft.add(key)).collect();
         match query.group {
             Group::Category(_) => groups.push(CATEGORY.to_owned()),
             _ => groups.extend(keys.iter().cloned()),
         }
+        let only_bucket = (query.bounds.is_empty() && !keys.is_empty()).then_some(FIRST_BUCKET);
         let is_by_order = is_by_order(query);
         let order = if is_by_order || query.measures.iter().copied().any(counts_orders) {
             let order = draft.printer.column("order_id");
@@ -67,11 +73,14 @@ impl Question {
             rows = by_category(&rows, &names, product, roll_up, ground.products);
         }
         let is_merged = ground.is_merged;
-        let statement = if is_by_order {
-            by_order(&rows, &groups, (&order, &place), &aggregates, is_merged)
+        let totals: Vec<String> = if is_by_order {
+            rows = by_order(&rows, &groups, (&order, &place), &aggregates);
+            let parts = aggregates.iter().enumerate();
+            parts.map(|(number, own)| own.sum_of_parts(&part(number), is_merged)).collect()
         } else {
-            grouped(&rows, &groups, aggregates.iter().map(|own| own.whole(&order, is_merged)))
+            aggregates.iter().map(|own| own.whole(&order, is_merged)).collect()
         };
+        let statement = grouped(&rows, only_bucket, &groups, totals);
         let totals = aggregates.iter().map(|own| own.total(is_merged)).collect();
         Some(Self { statement, totals })
     }
@@ -123,7 +132,7 @@ pub(super) fn span(query: &Query) -> Span {
 pub(super) fn bucket(time: &str, query: &Query) -> String {
     let bounds: Vec<i64> = query.bounds.iter().map(|bound| bound.as_micros()).collect();
     let (Some(first), Some(last)) = (bounds.first().copied(), bounds.last().copied()) else {
-        return String::from("toInt64(0)");
+        return FIRST_BUCKET.to_owned();
     };
     let gaps = bounds.iter().zip(bounds.iter().skip(1)).map(|(from, until)| until - from);
     let shortest = gaps.min().unwrap_or(1).max(1);
@@ -167,28 +176,29 @@ fn by_category(rows: &str, names: &str, product: &str, roll_up: RollUp, products
     )
 }
 
-/// Rows by their groups.
-fn grouped(rows: &str, groups: &[String], totals: impl Iterator<Item = String>) -> String {
-    let selected = joined(groups.iter().cloned().chain(totals), ", ");
+/// Rows by their groups. What is the same for all comes first.
+fn grouped(rows: &str, same: Option<&str>, groups: &[String], totals: Vec<String>) -> String {
+    let same = same.map(str::to_owned).into_iter();
+    let selected = joined(same.chain(groups.iter().cloned()).chain(totals), ", ");
     format!("SELECT {selected} FROM ({rows}) GROUP BY {}", joined(groups, ", "))
 }
 
-/// Rows by order within their groups, and then by their groups.
+/// Rows by order within their groups.
 fn by_order(
     rows: &str,
     groups: &[String],
     (order, place): (&str, &str),
     aggregates: &[Aggregate],
-    is_merged: bool,
 ) -> String {
     let parts = aggregates.iter().enumerate();
-    let parts = parts.map(|(number, own)| format!("{} AS part{number}", own.part(place)));
+    let parts = parts.map(|(number, own)| format!("{} AS {}", own.part(place), part(number)));
     let mut finer = groups.to_vec();
     finer.push(order.to_owned());
-    let orders = grouped(rows, &finer, parts);
-    let totals = aggregates.iter().enumerate();
-    let totals = totals.map(|(number, own)| own.sum_of_parts(&format!("part{number}"), is_merged));
-    grouped(&orders, groups, totals)
+    grouped(rows, None, &finer, parts.collect())
+}
+
+fn part(number: usize) -> String {
+    format!("part{number}")
 }
 
 #[cfg(test)]
