@@ -442,7 +442,7 @@ impl Work {
         self.cursor.days_stale = true;
         let database = self.store.site.store();
         while database.read(outbox::has_unsequenced).await? {
-            database.write(|conn| outbox::sequence(conn, EVENTS_AT_ONCE)).await?;
+            database.write_in_turn(|conn| outbox::sequence(conn, EVENTS_AT_ONCE)).await?;
         }
         self.store.facts.wake();
         Ok(())

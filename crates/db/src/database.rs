@@ -8,7 +8,7 @@ use tokio::sync::oneshot;
 use types::{Environment, Error, Result};
 
 use crate::changes::Changes;
-use crate::job::{Answer, Job, attempt, job, read_job};
+use crate::job::{Answer, Job, attempt, job, job_in_turn, read_job};
 use crate::news::News;
 use crate::postgres::replica::ListReads;
 use crate::queue::Queue;
@@ -186,6 +186,27 @@ impl Database {
         closure: impl Fn(&mut dyn Conn) -> Result<T> + Send + 'static,
     ) -> Result<T> {
         answer(submit(&self.inner.threads.writes, job(closure))?.await)
+    }
+
+    /// [`Database::write`] for work that lets one transaction at a time pass by
+    /// [`counter::lock`](crate::counter::lock) before anything else, and changes only what nobody
+    /// else changes, such as the numbering of events. **It need not be run again because of those
+    /// who write beside it, and they need not because of it**: each of its statements sees what was
+    /// stored before that statement.
+    pub async fn write_in_turn<T: Send + 'static>(
+        &self,
+        closure: impl Fn(&mut dyn Conn) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        answer(submit(&self.inner.threads.writes, job_in_turn(closure))?.await)
+    }
+
+    /// [`Database::write_in_turn`] for callers without an async runtime. Never call it from async
+    /// code.
+    pub fn write_in_turn_blocking<T: Send + 'static>(
+        &self,
+        closure: impl Fn(&mut dyn Conn) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        answer(submit(&self.inner.threads.writes, job_in_turn(closure))?.blocking_recv())
     }
 
     /// [`Database::write`] for a closure that may refuse: when it returns an inner error, nothing

@@ -21,6 +21,11 @@ pub(crate) trait Job: Send {
 
     /// Of whoever waits for a read, which may be stopped.
     fn interest(&self) -> Option<&Arc<Interest>>;
+
+    /// Whether it takes turns with its like by a lock of its own.
+    fn is_in_turn(&self) -> bool {
+        false
+    }
 }
 
 /// Where the result of a closure arrives.
@@ -32,6 +37,7 @@ struct Waiting<T, F> {
     interest: Option<Arc<Interest>>,
     /// Whether nothing of it shall stay if the caller goes while it runs.
     ends_with_caller: bool,
+    is_in_turn: bool,
     keep: fn(&Result<T>) -> bool,
     result: Option<Result<T>>,
     answer: oneshot::Sender<Result<T>>,
@@ -43,7 +49,17 @@ where
     T: Send + 'static,
     F: Fn(&mut dyn Conn) -> Result<T> + Send + 'static,
 {
-    waiting(closure, Result::is_ok, None, false)
+    boxed(waiting(closure, Result::is_ok, None, false))
+}
+
+/// Wraps a closure that takes turns with its like by a lock of its own.
+pub(crate) fn job_in_turn<T, F>(closure: F) -> (Box<dyn Job>, Answer<T>)
+where
+    T: Send + 'static,
+    F: Fn(&mut dyn Conn) -> Result<T> + Send + 'static,
+{
+    let (job, receiver) = waiting(closure, Result::is_ok, None, false);
+    (Box::new(Waiting { is_in_turn: true, ..job }), receiver)
 }
 
 /// Wraps a closure that only reads; it is stopped when its waiter is dropped.
@@ -53,7 +69,7 @@ where
     F: Fn(&mut dyn Conn) -> Result<T> + Send + 'static,
 {
     let interest = Arc::new(Interest::default());
-    (waiting(closure, Result::is_ok, Some(Arc::clone(&interest)), false), Waiter(interest))
+    (boxed(waiting(closure, Result::is_ok, Some(Arc::clone(&interest)), false)), Waiter(interest))
 }
 
 /// Wraps a closure that may refuse; the changes of one that refused do not stay. Neither do those
@@ -64,7 +80,7 @@ where
     E: Send + 'static,
     F: Fn(&mut dyn Conn) -> Result<std::result::Result<T, E>> + Send + 'static,
 {
-    waiting(closure, |result| matches!(result, Ok(Ok(_))), None, true)
+    boxed(waiting(closure, |result| matches!(result, Ok(Ok(_))), None, true))
 }
 
 fn waiting<T, F>(
@@ -72,13 +88,18 @@ fn waiting<T, F>(
     keep: fn(&Result<T>) -> bool,
     interest: Option<Arc<Interest>>,
     ends_with_caller: bool,
-) -> (Box<dyn Job>, Answer<T>)
+) -> (Waiting<T, F>, Answer<T>) {
+    let (answer, receiver) = oneshot::channel();
+    let (is_in_turn, result) = (false, None);
+    let job = Waiting { closure, interest, ends_with_caller, is_in_turn, keep, result, answer };
+    (job, receiver)
+}
+
+fn boxed<T, F>((job, receiver): (Waiting<T, F>, Answer<T>)) -> (Box<dyn Job>, Answer<T>)
 where
     T: Send + 'static,
     F: Fn(&mut dyn Conn) -> Result<T> + Send + 'static,
 {
-    let (answer, receiver) = oneshot::channel();
-    let job = Waiting { closure, interest, ends_with_caller, keep, result: None, answer };
     (Box::new(job), receiver)
 }
 
@@ -121,6 +142,10 @@ where
 
     fn interest(&self) -> Option<&Arc<Interest>> {
         self.interest.as_ref()
+    }
+
+    fn is_in_turn(&self) -> bool {
+        self.is_in_turn
     }
 }
 

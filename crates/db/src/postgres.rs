@@ -1,7 +1,8 @@
 //! PostgreSQL: a thread per connection, all taking from one queue.
 //!
-//! Every write is a serialisable transaction. **When two of them get in each other's way, the loser
-//! is run again here**, after a random pause, and if it keeps losing, alone: then it cannot lose.
+//! Every write is a serialisable transaction, but for those that take turns by a lock of their own.
+//! **When two of them get in each other's way, the loser is run again here**, after a random pause,
+//! and if it keeps losing, alone: then it cannot lose.
 //! Several server processes may share one database.
 
 mod connection;
@@ -101,9 +102,13 @@ impl Mode {
 
     /// Writes share a lock on a table that is otherwise left alone, so that one of them can keep
     /// the others out. Unlike an advisory lock it is waited for before the snapshot is taken.
-    const fn begin(self, attempt: u32) -> &'static str {
+    const fn begin(self, attempt: u32, is_in_turn: bool) -> &'static str {
         match self {
             Self::Read => "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
+            Self::Write if is_in_turn => {
+                "BEGIN ISOLATION LEVEL READ COMMITTED;
+                 LOCK TABLE schema_migrations IN ROW EXCLUSIVE MODE"
+            }
             Self::Write if attempt <= ATTEMPTS_BESIDE_OTHERS => {
                 "BEGIN ISOLATION LEVEL SERIALIZABLE;
                  LOCK TABLE schema_migrations IN ROW EXCLUSIVE MODE"
@@ -204,11 +209,12 @@ fn attempt_once(
     attempt: u32,
 ) -> Attempt {
     (conn.failed, conn.lost, conn.lost_race) = (false, false, false);
+    let begin = mode.begin(attempt, job.is_in_turn());
     match mode {
-        Mode::Read => conn.first = Some(mode.begin(attempt)),
+        Mode::Read => conn.first = Some(begin),
         // By itself: were it refused, the changes behind it would be stored one by one.
         Mode::Write => {
-            if let Err(error) = conn.script(mode.begin(attempt)) {
+            if let Err(error) = conn.script(begin) {
                 // Nothing has run yet, so a connection that died while idle is no reason to fail.
                 return Attempt::NotBegun(error);
             }

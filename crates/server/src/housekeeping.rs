@@ -117,7 +117,7 @@ pub(crate) async fn sweep_library(site: Arc<Site>, mut stop: watch::Receiver<boo
 
 async fn number_events(platform: &Platform) -> types::Result<()> {
     while platform.store.read(outbox::has_unsequenced).await? {
-        platform.store.write(|conn| outbox::sequence(conn, BATCH)).await?;
+        platform.store.write_in_turn(|conn| outbox::sequence(conn, BATCH)).await?;
     }
     Ok(())
 }

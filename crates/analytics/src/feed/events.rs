@@ -11,7 +11,7 @@ use crate::current::Facts;
 /// import those tell of every record.
 pub(super) fn number_all(store: &Database, facts: &Facts) -> Result<()> {
     while !facts.is_stopping() && store.read_blocking(outbox::has_unsequenced)? {
-        store.write_blocking(|conn| outbox::sequence(conn, EVENTS_AT_ONCE))?;
+        store.write_in_turn_blocking(|conn| outbox::sequence(conn, EVENTS_AT_ONCE))?;
     }
     Ok(())
 }

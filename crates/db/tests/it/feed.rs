@@ -212,7 +212,7 @@ fn numbering_has_a_limit(database: &TestDatabase) {
 }
 
 fn sequence(store: &Database, limit: i64) -> u64 {
-    store.write_blocking(move |conn| outbox::sequence(conn, limit)).unwrap()
+    store.write_in_turn_blocking(move |conn| outbox::sequence(conn, limit)).unwrap()
 }
 
 fn sequence_numbers(store: &Database) -> Vec<i64> {

@@ -21,7 +21,7 @@ impl Platform {
     /// Links what has been appended. A read when there is nothing to link.
     pub async fn audit_chain(&self) -> Result<()> {
         while self.store.read(audit::has_unchained).await? {
-            self.store.write(self.chaining()).await?;
+            self.store.write_in_turn(self.chaining()).await?;
         }
         Ok(())
     }
@@ -29,7 +29,7 @@ impl Platform {
     /// [`Platform::audit_chain`] for the command line.
     pub(super) fn audit_chain_blocking(&self) -> Result<()> {
         while self.store.read_blocking(audit::has_unchained)? {
-            self.store.write_blocking(self.chaining())?;
+            self.store.write_in_turn_blocking(self.chaining())?;
         }
         Ok(())
     }
