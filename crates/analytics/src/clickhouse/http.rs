@@ -19,8 +19,8 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// away.
 const STATEMENT_SECONDS_MAX: &str = "25";
 /// After which a server that did not answer is asked whether it is there, and how long that may
-/// take. **Nobody waits for it meanwhile**, so
-/// that one that hangs does not take the threads of all who ask.
+/// take. **Nobody waits for it meanwhile**, so that one that hangs does not take the threads of all
+/// who ask.
 const LEFT_ALONE: Duration = Duration::from_secs(2);
 /// Bytes of an answer: some million groups.
 const ANSWER_BYTES_MAX: usize = 256 << 20;

@@ -127,10 +127,7 @@ impl Cluster {
         let order = ordered(&[key, "log_id"], paging);
         let read = |decoder: &mut Decoder<'_>| DOWNLOADS.decode(decoder);
         let mut found: Vec<DownloadFact> = self.read(&format!("{rows} {order}"), read)?;
-        found.sort_by_key(|download| match sort {
-            DownloadSort::Date => (download.at.as_micros(), download.log_id),
-            DownloadSort::Product => (download.product_id, download.log_id),
-        });
+        found.sort_by_key(|download| sort.key(download));
         if paging.descending {
             found.reverse();
         }

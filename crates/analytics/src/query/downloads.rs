@@ -126,10 +126,7 @@ impl Snapshot {
     ) -> DownloadPage {
         let mut found: Vec<&Arc<DownloadFact>> = selected(self, scope, span, filter).collect();
         let total = found.len();
-        found.sort_by_key(|download| match sort {
-            DownloadSort::Date => (download.at.as_micros(), download.log_id),
-            DownloadSort::Product => (download.product_id, download.log_id),
-        });
+        found.sort_by_key(|download| sort.key(download));
         if paging.descending {
             found.reverse();
         }

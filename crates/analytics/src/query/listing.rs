@@ -35,6 +35,16 @@ pub enum DownloadSort {
     Product,
 }
 
+impl DownloadSort {
+    pub(crate) fn key(self, download: &DownloadFact) -> (i64, i64) {
+        let first = match self {
+            Self::Date => download.at.as_micros(),
+            Self::Product => download.product_id,
+        };
+        (first, download.log_id)
+    }
+}
+
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct DownloadPage {
     pub downloads: Vec<Arc<DownloadFact>>,
