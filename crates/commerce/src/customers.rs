@@ -30,10 +30,12 @@ use self::sums::Sums;
 use crate::common::events;
 use crate::common::version::Version;
 use crate::orders::Address;
-use crate::resource::{self, Act, Listed, Resource, Rights};
+use crate::resource::{self, Act, ItemRule, Listed, Resource, Rights};
 
 /// The versions that have customers; analytics has its own.
 const VERSIONS: [Version; 3] = [Version::One, Version::Two, Version::Three];
+
+const READING: Capability = Capability::ListUsers;
 
 pub(crate) fn routes(names: &Names) -> Vec<Route<Action>> {
     let routes = VERSIONS.into_iter().flat_map(|version| {
@@ -122,7 +124,7 @@ impl Resource for Customers {
 
     fn rights(&self) -> Rights {
         Rights {
-            read: Capability::ListUsers,
+            read: READING,
             create: Capability::CreateCustomers,
             edit: Capability::EditUsers,
             delete: Capability::DeleteUsers,
@@ -213,20 +215,20 @@ impl Resource for Customers {
         Ok(append_event(call, "customer.deleted", &customer)?)
     }
 
-    fn check_item(
-        &self,
-        call: &mut Call<'_>,
-        record: &Counted,
-        capability: Capability,
-    ) -> Result<bool, Stop> {
-        let is_change = capability != self.rights().read;
-        let caller = call.user().filter(|user| user.row.roles.contains(&Role::ShopManager));
-        let is_managed = caller.is_none_or(|caller| {
-            let user = &record.customer.user;
-            is_only_customer(user) || user.user_id == caller.id()
-        });
-        Ok(call.can(capability) && (is_managed || !is_change))
+    fn item_rule(&self) -> Option<ItemRule<Counted>> {
+        Some(may)
     }
+}
+
+/// A shop's manager changes nobody but themselves and those who only buy.
+fn may(call: &mut Call<'_>, record: &Counted, capability: Capability) -> bool {
+    let is_change = capability != READING;
+    let caller = call.user().filter(|user| user.row.roles.contains(&Role::ShopManager));
+    let is_managed = caller.is_none_or(|caller| {
+        let user = &record.customer.user;
+        is_only_customer(user) || user.user_id == caller.id()
+    });
+    call.can(capability) && (is_managed || !is_change)
 }
 
 /// Whether somebody buys here and has no other part in the site.

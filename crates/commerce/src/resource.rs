@@ -56,6 +56,9 @@ pub enum DeletionReply {
     Noted,
 }
 
+/// Whether the caller may do with this record what needs the capability.
+pub type ItemRule<T> = fn(&mut Call<'_>, &T, Capability) -> bool;
+
 /// A kind of record with the usual operations.
 pub trait Resource: Send + Sync + Debug + 'static {
     type Record: Send;
@@ -186,15 +189,10 @@ pub trait Resource: Send + Sync + Debug + 'static {
         true
     }
 
-    /// Whether the caller may do with this record what needs the capability.
-    fn check_item(
-        &self,
-        call: &mut Call<'_>,
-        record: &Self::Record,
-        capability: Capability,
-    ) -> Result<bool, Stop> {
-        let _ = record;
-        Ok(call.can(capability))
+    /// What decides, of a record, whether the caller may do with it what needs the capability; none
+    /// where the capability is all that counts, so that no record is read to know it.
+    fn item_rule(&self) -> Option<ItemRule<Self::Record>> {
+        None
     }
 }
 

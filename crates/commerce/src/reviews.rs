@@ -19,7 +19,7 @@ use types::{Capability, Error};
 use crate::common::{moments, paging};
 
 use crate::common::version::Version;
-use crate::resource::{self, Act, DeletionReply, Listed, Resource, Rights};
+use crate::resource::{self, Act, DeletionReply, ItemRule, Listed, Resource, Rights};
 
 pub(crate) use self::bundle::reviews;
 pub use self::leave::{has_stars, leave, takes_reviews};
@@ -333,6 +333,11 @@ impl Resource for ReviewsBelow {
             Act::Edit | Act::Delete => "rest_product_review_invalid_id",
         };
         (404, code.to_owned())
+    }
+
+    /// Below a product that does not exist nothing is allowed, which is known by looking for it.
+    fn item_rule(&self) -> Option<ItemRule<ReviewRow>> {
+        Some(|call, _, capability| call.can(capability))
     }
 
     fn find(&self, call: &mut Call<'_>, id: i64) -> Result<Option<ReviewRow>, Stop> {
