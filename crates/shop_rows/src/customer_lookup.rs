@@ -154,11 +154,9 @@ pub enum LookupOrder {
 pub fn find_or_insert(conn: &mut dyn Conn, customer: &CustomerLookupRow) -> Result<i64> {
     let found = match customer.user_id {
         Some(user_id) => find_by_user(conn, user_id)?,
-        None => match find_by_email(conn, &customer.email)? {
-            Some(found) => Some(found),
-            // All guests without an address are one.
-            None => find_guest(conn, &customer.email)?,
-        },
+        // All guests without an address are one.
+        None if customer.email.is_empty() => find_guest(conn, &customer.email)?,
+        None => find_by_email(conn, &customer.email)?,
     };
     if let Some(found) = found {
         return Ok(found.customer_id);

@@ -75,17 +75,36 @@ pub(super) fn buyer(order: &Order) -> String {
 
 /// The status of the order once it is paid.
 pub(super) fn paid_status(call: &mut Call<'_>, order: &Order) -> Result<&'static str> {
-    let goods = Goods::of_orders(call.conn()?, [order].into_iter())?;
-    Ok(paid_status_of(order, &goods))
+    paid_status_knowing(call, order, None)
 }
 
-/// [`paid_status`], of an order whose goods are known.
-pub(super) fn paid_status_of(order: &Order, goods: &Goods) -> &'static str {
-    if view::needs_processing(order, goods) { status::PROCESSING } else { status::COMPLETED }
+/// [`paid_status`] for whoever may have read what the lines are about.
+pub(super) fn paid_status_knowing(
+    call: &mut Call<'_>,
+    order: &Order,
+    goods: Option<&Goods>,
+) -> Result<&'static str> {
+    let needs_processing = if let Some(goods) = goods {
+        view::needs_processing(order, goods)
+    } else {
+        let goods = Goods::of_orders(call.conn()?, [order].into_iter())?;
+        view::needs_processing(order, &goods)
+    };
+    Ok(if needs_processing { status::PROCESSING } else { status::COMPLETED })
 }
 
 /// Gives the order another status, with the dates and the note that come with it.
 pub(super) fn set_status(call: &mut Call<'_>, order: &mut Order, to: &str) -> Result<()> {
+    set_status_knowing(call, order, to, None)
+}
+
+/// [`set_status`] for whoever may have read what the lines are about.
+pub(super) fn set_status_knowing(
+    call: &mut Call<'_>,
+    order: &mut Order,
+    to: &str,
+    goods: Option<&Goods>,
+) -> Result<()> {
     let from = std::mem::replace(&mut order.row.status, to.to_owned());
     if from == to {
         return Ok(());
@@ -101,7 +120,7 @@ pub(super) fn set_status(call: &mut Call<'_>, order: &mut Order, to: &str) -> Re
     if order.row.paid.is_none() {
         let pays = match to {
             status::COMPLETED => true,
-            status::PROCESSING => paid_status(call, order)? == to,
+            status::PROCESSING => paid_status_knowing(call, order, goods)? == to,
             _ => false,
         };
         order.row.paid = pays.then_some(now);
@@ -159,7 +178,7 @@ pub(super) fn settle_knowing(
     before: &Before,
     known: Known<'_>,
 ) -> Result<()> {
-    settle_stock(call, order, before)?;
+    settle_stock(call, order, before, known.goods)?;
     if !known.is_new {
         settle_hold(call, order)?;
     }
@@ -181,7 +200,12 @@ pub(super) fn release(call: &mut Call<'_>, order: &mut Order) -> Result<()> {
     downloads::release(call, order.id())
 }
 
-fn settle_stock(call: &mut Call<'_>, order: &mut Order, before: &Before) -> Result<()> {
+fn settle_stock(
+    call: &mut Call<'_>,
+    order: &mut Order,
+    before: &Before,
+    goods: Option<&Goods>,
+) -> Result<()> {
     for line in &before.removed {
         let reduced = reduced(line);
         if !reduced.is_zero() {
@@ -218,7 +242,11 @@ fn settle_stock(call: &mut Call<'_>, order: &mut Order, before: &Before) -> Resu
         if target == reduced {
             continue;
         }
-        let changed = change_stock(call, line.sold_id(), reduced - target)?;
+        let good = goods.and_then(|goods| goods.of_line(line));
+        let changed = match good {
+            Some(good) if !good.counts_stock() => None,
+            _ => change_stock(call, line.sold_id(), reduced - target)?,
+        };
         if let Some((from, to)) = changed {
             changes.push(format!("{} (#{}) {from}→{to}", line.row.name, line.sold_id()));
         }

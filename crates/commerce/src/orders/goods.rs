@@ -155,6 +155,11 @@ impl Good<'_> {
         }
     }
 
+    /// Whether its stock is counted, by itself or with its product.
+    pub(super) fn counts_stock(&self) -> bool {
+        self.row.manage_stock || self.parent.is_some_and(|parent| parent.manage_stock)
+    }
+
     /// Whether somebody has to do something once it is paid.
     pub(super) fn needs_processing(&self) -> bool {
         !(self.row.is_virtual && self.row.downloadable)

@@ -89,18 +89,15 @@ fn finish(
 ) -> Result<Order, Stop> {
     let status_text = call.params.text("status").filter(|status| !status.is_empty());
     if let Some(status_text) = status_text.map(str::to_owned) {
-        effects::set_status(call, &mut order, &status_text)?;
+        effects::set_status_knowing(call, &mut order, &status_text, known.goods)?;
     }
     let is_new = known.is_new;
     let is_paid = call.params.flag("set_paid");
     let can_be_paid = status::can_be_paid(&order.row.status);
     if is_paid && (is_new || status::needs_payment(&order)) && can_be_paid {
         order.row.paid = order.row.paid.or_else(|| Some(moments::now(call)));
-        let next = match known.goods {
-            Some(goods) => effects::paid_status_of(&order, goods),
-            None => effects::paid_status(call, &order)?,
-        };
-        effects::set_status(call, &mut order, next)?;
+        let next = effects::paid_status_knowing(call, &order, known.goods)?;
+        effects::set_status_knowing(call, &mut order, next, known.goods)?;
     }
     effects::settle_knowing(call, &mut order, before, known)?;
     let order = if is_new { order.insert(call.conn()?)? } else { order.update(call.conn()?)? };

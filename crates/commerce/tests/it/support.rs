@@ -33,7 +33,12 @@ impl JobKind for TestInbox {
 
 impl TestSite {
     pub(crate) fn new() -> Self {
-        Self::open(with_pages)
+        Self::on(DATABASE())
+    }
+
+    /// A shop on the database of this URL, or on a file.
+    pub(crate) fn on(database: Option<String>) -> Self {
+        Self::open_on(database, Plan { furnish: with_pages, ..Plan::bare() })
     }
 
     /// A shop whose operator has named a relay.
@@ -56,9 +61,13 @@ impl TestSite {
     }
 
     fn open_with(plan: Plan) -> Self {
+        Self::open_on(DATABASE(), plan)
+    }
+
+    fn open_on(database: Option<String>, plan: Plan) -> Self {
         let (routes, options): (_, Tables) =
             (commerce::routes, &[commerce::options::DEFINITIONS, commerce::emails::OPTIONS]);
-        let plan = Plan { database: DATABASE(), routes, options, ..plan };
+        let plan = Plan { database, routes, options, ..plan };
         let shop = Self::make(plan);
         shop.write(commerce::found);
         shop

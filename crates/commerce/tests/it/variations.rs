@@ -120,6 +120,17 @@ fn stock_of_a_variation_may_be_that_of_its_product() {
 }
 
 #[test]
+fn an_order_of_a_variation_takes_from_the_stock_of_its_product() {
+    let (shop, path, id) = shop_with_poster();
+    shop.ask("PUT", &path, ADMIN, &json!({ "manage_stock": true, "stock_quantity": 3 }));
+    let variation = variation(&shop, &path, &json!({ "regular_price": "5" }));
+    let line = json!({ "product_id": id, "variation_id": variation["id"], "quantity": 2 });
+    let order = json!({ "status": "processing", "line_items": [line] });
+    assert_eq!(shop.ask("POST", "/wc/v3/orders", ADMIN, &order).status, 201);
+    assert_eq!(shop.get(&path, ADMIN).json["stock_quantity"], json!(1));
+}
+
+#[test]
 fn all_variations_that_are_missing_are_made() {
     let (shop, path, _) = shop_with_poster();
     let generate =
