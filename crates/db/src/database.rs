@@ -8,7 +8,7 @@ use tokio::sync::oneshot;
 use types::{Environment, Error, Result};
 
 use crate::changes::Changes;
-use crate::job::{Answer, Job, attempt, job, job_in_turn, read_job};
+use crate::job::{Answer, Isolation, Job, attempt, job, job_in_turn, read_job};
 use crate::news::News;
 use crate::postgres::replica::ListReads;
 use crate::queue::Queue;
@@ -215,7 +215,30 @@ impl Database {
         &self,
         closure: impl Fn(&mut dyn Conn) -> Result<Result<T, E>> + Send + 'static,
     ) -> Result<Result<T, E>> {
-        answer(submit(&self.inner.threads.writes, attempt(closure))?.await)
+        answer(submit(&self.inner.threads.writes, attempt(Isolation::Serialisable, closure))?.await)
+    }
+
+    /// [`Database::attempt`] for a closure that changes rows which most of its like change, such as
+    /// the counters of a site. **While some lose races, all of them take turns** from the
+    /// beginning, instead of doing most of their work in vain.
+    pub async fn attempt_contended<T: Send + 'static, E: Send + 'static>(
+        &self,
+        closure: impl Fn(&mut dyn Conn) -> Result<Result<T, E>> + Send + 'static,
+    ) -> Result<Result<T, E>> {
+        answer(submit(&self.inner.threads.writes, attempt(Isolation::Contended, closure))?.await)
+    }
+
+    /// [`Database::attempt`] for a closure that reads nothing and only adds rows, none of which
+    /// belongs to a row that somebody else may delete or close: **unique indexes and foreign keys
+    /// alone say whether it may.** Then it never gets in the way of others who write, however few
+    /// the pages are that all of them add to.
+    pub async fn attempt_adding<T: Send + 'static, E: Send + 'static>(
+        &self,
+        closure: impl Fn(&mut dyn Conn) -> Result<Result<T, E>> + Send + 'static,
+    ) -> Result<Result<T, E>> {
+        answer(
+            submit(&self.inner.threads.writes, attempt(Isolation::ReadCommitted, closure))?.await,
+        )
     }
 
     /// Runs a closure that only reads, on a consistent snapshot. It stops when the future is
@@ -251,7 +274,10 @@ impl Database {
         &self,
         closure: impl Fn(&mut dyn Conn) -> Result<Result<T, E>> + Send + 'static,
     ) -> Result<Result<T, E>> {
-        answer(submit(&self.inner.threads.writes, attempt(closure))?.blocking_recv())
+        answer(
+            submit(&self.inner.threads.writes, attempt(Isolation::Serialisable, closure))?
+                .blocking_recv(),
+        )
     }
 
     /// [`Database::read`] for callers without an async runtime. Never call it from async code.

@@ -22,10 +22,18 @@ pub(crate) trait Job: Send {
     /// Of whoever waits for a read, which may be stopped.
     fn interest(&self) -> Option<&Arc<Interest>>;
 
-    /// Whether it takes turns with its like by a lock of its own.
-    fn is_in_turn(&self) -> bool {
-        false
-    }
+    fn isolation(&self) -> Isolation;
+}
+
+/// How a write is kept apart from others, where several run at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Isolation {
+    /// As if nobody else wrote meanwhile.
+    Serialisable,
+    /// The same, and it changes rows that most of its like change.
+    Contended,
+    /// Each of its statements sees what was stored before that statement.
+    ReadCommitted,
 }
 
 /// Where the result of a closure arrives.
@@ -37,7 +45,7 @@ struct Waiting<T, F> {
     interest: Option<Arc<Interest>>,
     /// Whether nothing of it shall stay if the caller goes while it runs.
     ends_with_caller: bool,
-    is_in_turn: bool,
+    isolation: Isolation,
     keep: fn(&Result<T>) -> bool,
     result: Option<Result<T>>,
     answer: oneshot::Sender<Result<T>>,
@@ -59,7 +67,7 @@ where
     F: Fn(&mut dyn Conn) -> Result<T> + Send + 'static,
 {
     let (job, receiver) = waiting(closure, Result::is_ok, None, false);
-    (Box::new(Waiting { is_in_turn: true, ..job }), receiver)
+    (Box::new(Waiting { isolation: Isolation::ReadCommitted, ..job }), receiver)
 }
 
 /// Wraps a closure that only reads; it is stopped when its waiter is dropped.
@@ -74,13 +82,17 @@ where
 
 /// Wraps a closure that may refuse; the changes of one that refused do not stay. Neither do those
 /// of one whose caller has gone: who was told that it took too long shall not find it done.
-pub(crate) fn attempt<T, E, F>(closure: F) -> (Box<dyn Job>, Answer<std::result::Result<T, E>>)
+pub(crate) fn attempt<T, E, F>(
+    isolation: Isolation,
+    closure: F,
+) -> (Box<dyn Job>, Answer<std::result::Result<T, E>>)
 where
     T: Send + 'static,
     E: Send + 'static,
     F: Fn(&mut dyn Conn) -> Result<std::result::Result<T, E>> + Send + 'static,
 {
-    boxed(waiting(closure, |result| matches!(result, Ok(Ok(_))), None, true))
+    let (job, receiver) = waiting(closure, |result| matches!(result, Ok(Ok(_))), None, true);
+    (Box::new(Waiting { isolation, ..job }), receiver)
 }
 
 fn waiting<T, F>(
@@ -90,8 +102,8 @@ fn waiting<T, F>(
     ends_with_caller: bool,
 ) -> (Waiting<T, F>, Answer<T>) {
     let (answer, receiver) = oneshot::channel();
-    let (is_in_turn, result) = (false, None);
-    let job = Waiting { closure, interest, ends_with_caller, is_in_turn, keep, result, answer };
+    let (isolation, result) = (Isolation::Serialisable, None);
+    let job = Waiting { closure, interest, ends_with_caller, isolation, keep, result, answer };
     (job, receiver)
 }
 
@@ -144,8 +156,8 @@ where
         self.interest.as_ref()
     }
 
-    fn is_in_turn(&self) -> bool {
-        self.is_in_turn
+    fn isolation(&self) -> Isolation {
+        self.isolation
     }
 }
 

@@ -1,8 +1,8 @@
 //! PostgreSQL: a thread per connection, all taking from one queue.
 //!
-//! Every write is a serialisable transaction, but for those that take turns by a lock of their own.
-//! **When two of them get in each other's way, the loser is run again here**, after a random pause,
-//! and if it keeps losing, alone: then it cannot lose.
+//! Every write is a serialisable transaction, but for those that take turns by a lock of their own,
+//! and those that only add rows.
+//! **When two of them get in each other's way, the loser is run again here** ([`turns`]).
 //! Several server processes may share one database.
 
 mod connection;
@@ -12,6 +12,7 @@ mod pipeline;
 pub(crate) mod replica;
 mod session;
 mod target;
+mod turns;
 
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::sync::Arc;
@@ -31,8 +32,6 @@ use target::Purpose;
 pub(crate) use target::Target;
 
 const ATTEMPTS_MAX: u32 = 20;
-/// After so many attempts beside others a write runs alone.
-const ATTEMPTS_BESIDE_OTHERS: u32 = 4;
 const RETRY_PAUSE_STEP: Duration = Duration::from_millis(1);
 const RETRY_DOUBLINGS_MAX: u32 = 4;
 /// How often a change is begun anew after its connection was lost.
@@ -99,26 +98,6 @@ impl Mode {
             Self::Write => Purpose::Writing,
         }
     }
-
-    /// Writes share a lock on a table that is otherwise left alone, so that one of them can keep
-    /// the others out. Unlike an advisory lock it is waited for before the snapshot is taken.
-    const fn begin(self, attempt: u32, is_in_turn: bool) -> &'static str {
-        match self {
-            Self::Read => "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
-            Self::Write if is_in_turn => {
-                "BEGIN ISOLATION LEVEL READ COMMITTED;
-                 LOCK TABLE schema_migrations IN ROW EXCLUSIVE MODE"
-            }
-            Self::Write if attempt <= ATTEMPTS_BESIDE_OTHERS => {
-                "BEGIN ISOLATION LEVEL SERIALIZABLE;
-                 LOCK TABLE schema_migrations IN ROW EXCLUSIVE MODE"
-            }
-            Self::Write => {
-                "BEGIN ISOLATION LEVEL SERIALIZABLE;
-                 LOCK TABLE schema_migrations IN SHARE ROW EXCLUSIVE MODE"
-            }
-        }
-    }
 }
 
 /// A thread's life: take a job, run it, answer; connect again when the connection is gone.
@@ -153,13 +132,13 @@ fn transact(
     job: &mut dyn Job,
     mode: Mode,
 ) -> Result<()> {
-    let mut lost = 0;
-    for attempt in 1..=ATTEMPTS_MAX {
+    let (mut lost, mut races) = (0, 0);
+    for _ in 0..ATTEMPTS_MAX {
         let (conn, fresh) = match connection {
             Some(conn) if !conn.session.is_closed() => (conn, false),
             _ => (connection.insert(target.connect(mode.purpose())?), true),
         };
-        match attempt_once(target, conn, job, mode, attempt) {
+        match attempt_once(target, conn, job, mode, races) {
             Attempt::Ended(Ok(())) => return Ok(()),
             Attempt::Ended(Err(error)) => {
                 *connection = None;
@@ -178,7 +157,11 @@ fn transact(
                     return Err(error);
                 }
             }
-            Attempt::LostRace => thread::sleep(retry_pause(attempt)),
+            Attempt::LostRace => {
+                target.turns.lost(job.isolation());
+                races += 1;
+                thread::sleep(retry_pause(races));
+            }
         }
     }
     Err(Error::unavailable("the storage is too busy; try again"))
@@ -206,15 +189,14 @@ fn attempt_once(
     conn: &mut PgConn,
     job: &mut dyn Job,
     mode: Mode,
-    attempt: u32,
+    races: u32,
 ) -> Attempt {
     (conn.failed, conn.lost, conn.lost_race) = (false, false, false);
-    let begin = mode.begin(attempt, job.is_in_turn());
     match mode {
-        Mode::Read => conn.first = Some(begin),
+        Mode::Read => conn.first = Some("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"),
         // By itself: were it refused, the changes behind it would be stored one by one.
         Mode::Write => {
-            if let Err(error) = conn.script(begin) {
+            if let Err(error) = target.turns.begin(conn, job.isolation(), races) {
                 // Nothing has run yet, so a connection that died while idle is no reason to fail.
                 return Attempt::NotBegun(error);
             }

@@ -141,6 +141,7 @@ mod tests {
     use super::*;
     use crate::Conn;
     use crate::caller::Interest;
+    use crate::job::Isolation;
 
     struct Named;
 
@@ -153,6 +154,10 @@ mod tests {
 
         fn interest(&self) -> Option<&Arc<Interest>> {
             None
+        }
+
+        fn isolation(&self) -> Isolation {
+            Isolation::Serialisable
         }
     }
 

@@ -319,7 +319,7 @@ impl Site {
         let site = Arc::clone(self);
         let visit = self.with_hashes(&invocation, visit).await?;
         let _noted = Forgetting(self);
-        let attempted = self.store().attempt(move |conn| {
+        let attempted = self.store().attempt_contended(move |conn| {
             let _until_the_end = &turn;
             let performed = perform::perform(&site, &visit, &invocation, Some(conn))?;
             Ok(if performed.refused { Err(performed) } else { Ok(performed) })

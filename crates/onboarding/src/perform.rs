@@ -16,6 +16,15 @@ use crate::{Cx, Platform};
 /// What a step of a transaction comes to. A failure undoes the transaction.
 pub(crate) type Outcome<T> = std::result::Result<T, Failure>;
 
+/// How a transaction is kept apart from others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Isolation {
+    /// As if nobody else wrote meanwhile.
+    Serialisable,
+    /// Not at all: it reads nothing, and only adds what belongs together, under unique indexes.
+    Adding,
+}
+
 /// Why a transaction that went well leaves nothing behind.
 enum Undone<T> {
     Refused(Failure),
@@ -38,7 +47,7 @@ pub(crate) async fn perform_once_shown<T: Serialize + Send + 'static>(
     work: impl Fn(&mut dyn Conn) -> Outcome<Answer<T>> + Send + 'static,
 ) -> Outcome<Answer<T>> {
     let keeper = Keeper::new(cx, once_shown);
-    transact(cx, move |conn| {
+    transact(cx, Isolation::Serialisable, move |conn| {
         let answer = work(conn)?;
         keeper.keep(conn, &answer)?;
         Ok(answer)
@@ -52,12 +61,13 @@ pub(crate) async fn perform_once_shown<T: Serialize + Send + 'static>(
 /// conflict. `also` may do anything.
 pub(crate) async fn perform_answered<T: Clone + Serialize + Send + 'static>(
     cx: &Cx,
+    isolation: Isolation,
     reply: T,
     insert: impl Fn(&mut dyn Conn) -> Outcome<()> + Send + 'static,
     also: impl Fn(&mut dyn Conn) -> Outcome<()> + Send + 'static,
 ) -> Outcome<Answer<T>> {
     let keeper = Keeper::new(cx, &[]);
-    transact(cx, move |conn| {
+    transact(cx, isolation, move |conn| {
         let answer = Answer::new(reply.clone());
         let mut done = Ok(());
         let unchanged = conn.together(&mut |conn| {
@@ -77,17 +87,23 @@ pub(crate) async fn perform_answered<T: Clone + Serialize + Send + 'static>(
 
 async fn transact<T: Serialize + Send + 'static>(
     cx: &Cx,
+    isolation: Isolation,
     work: impl Fn(&mut dyn Conn) -> Outcome<Answer<T>> + Send + 'static,
 ) -> Outcome<Answer<T>> {
     let validate_only = cx.request_options.validate_only;
-    let done = cx.platform.store.attempt(move |conn| {
+    let transaction = move |conn: &mut dyn Conn| {
         Ok(match errors_outside(work(conn))? {
             Ok(answer) if validate_only => Err(Undone::DryRun(answer)),
             Ok(answer) => Ok(answer),
             Err(failure) => Err(Undone::Refused(failure)),
         })
-    });
-    match done.await? {
+    };
+    let store = &cx.platform.store;
+    let done = match isolation {
+        Isolation::Serialisable => store.attempt(transaction).await?,
+        Isolation::Adding => store.attempt_adding(transaction).await?,
+    };
+    match done {
         Ok(answer) => Ok(answer),
         Err(Undone::Refused(failure)) => Err(failure),
         Err(Undone::DryRun(answer)) => Ok(answer.header("x-validated-only", "true")),

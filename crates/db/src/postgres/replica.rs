@@ -203,7 +203,7 @@ impl ListReader<'_> {
     /// replica replays got into the way, or a statement failed, which may be the replica's fault.
     fn read_replica(&mut self, job: &mut dyn Job) -> bool {
         let Some(replica) = &mut self.at_replica else { return false };
-        match attempt_once(self.replicas, replica, job, Mode::Read, 1) {
+        match attempt_once(self.replicas, replica, job, Mode::Read, 0) {
             Attempt::Ended(Ok(())) if !replica.failed => true,
             Attempt::LostRace => false,
             Attempt::Ended(_) | Attempt::NotBegun(_) | Attempt::Lost(_) => {

@@ -23,6 +23,7 @@ use types::{Error, Result};
 
 use super::connection::{Cancel, PgConn};
 use super::session::{Session, runtime};
+use super::turns::Turns;
 use crate::Conn as _;
 use crate::changes::{Changes, Written};
 use crate::news::News;
@@ -58,6 +59,7 @@ pub(crate) struct Target {
     pub(super) changes: Arc<Changes>,
     pub(super) news: Arc<News>,
     way: Arc<Way>,
+    pub(super) turns: Arc<Turns>,
 }
 
 /// What all threads know of the way to the database.
@@ -115,6 +117,7 @@ impl Target {
             changes: Arc::clone(changes),
             news: Arc::clone(news),
             way: Arc::default(),
+            turns: Arc::default(),
         })
     }
 

@@ -1,14 +1,14 @@
 //! PostgreSQL with several nodes on it: news between them, servers that take no changes, commits
 //! that a standby did not confirm, connections that are lost, and poolers.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc;
+use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use db::{Conn, Database, Location, Sql, fact};
-use testkit::database::{TestDatabase, count, number};
+use db::{Conn, Database, Location, Sql, counter, fact};
+use testkit::database::{TestDatabase, count, number, together};
 use testkit::pooler::Pooler;
 use testkit::postgres::{Cluster, shared};
 use types::{Environment, Kind};
@@ -159,6 +159,84 @@ fn of_changes_that_go_together_the_first_that_changed_nothing_is_told() {
 
 const FACT_FAILS: Sql =
     Sql { name: "FACT_FAILS", text: "INSERT INTO facts (name, value) VALUES ('null', NULL)" };
+
+/// Those that lost once would only lose to each other again.
+#[test]
+fn writes_that_lost_a_race_run_one_at_a_time() {
+    let store = TestDatabase::postgres_with(8).open();
+    let losers = Arc::new(AtomicUsize::new(0));
+    let lost = Arc::new(AtomicUsize::new(0));
+    together(8, |_| {
+        for _ in 0..5 {
+            let (runs, losers, lost) = (AtomicUsize::new(0), losers.clone(), lost.clone());
+            let write = move |conn: &mut dyn Conn| {
+                if runs.fetch_add(1, Ordering::SeqCst) > 0 {
+                    lost.fetch_add(1, Ordering::SeqCst);
+                    assert_eq!(losers.fetch_add(1, Ordering::SeqCst), 0, "another loser runs");
+                    thread::sleep(Duration::from_millis(2));
+                    // From here on it may lose again, and the server let the next one begin.
+                    losers.fetch_sub(1, Ordering::SeqCst);
+                }
+                let taken = counter::take(conn, "hot", 1)?;
+                thread::sleep(Duration::from_millis(2));
+                Ok(taken)
+            };
+            store.write_blocking(write).unwrap();
+        }
+    });
+    let taken = store.read_blocking(|conn| counter::read(conn, "hot")).unwrap();
+    assert_eq!(taken, 40);
+    assert!(lost.load(Ordering::SeqCst) > 0, "nobody lost");
+}
+
+/// A loser whose turn is slow, or was cut off, keeps no other from its work.
+#[test]
+fn a_turn_that_does_not_come_is_not_waited_for() {
+    let store = TestDatabase::postgres_with(8).open();
+    let (slow, rival) = (store.clone(), store.clone());
+    let (held, is_held) = mpsc::channel();
+    let (end, ended) = mpsc::channel::<()>();
+    let ended = Mutex::new(ended);
+    let slow = thread::spawn(move || {
+        slow.write_blocking(move |conn| {
+            conn.script("LOCK TABLE schema_migrations IN SHARE UPDATE EXCLUSIVE MODE")?;
+            held.send(()).unwrap();
+            ended.lock().unwrap().recv().unwrap();
+            Ok(())
+        })
+    });
+    is_held.recv().unwrap();
+    let runs = AtomicUsize::new(0);
+    let loser = move |conn: &mut dyn Conn| {
+        counter::read(conn, "hot")?;
+        if runs.fetch_add(1, Ordering::SeqCst) == 0 {
+            let rival = rival.clone();
+            let take = move || rival.write_blocking(|conn| counter::take(conn, "hot", 1));
+            thread::spawn(take).join().unwrap().unwrap();
+        }
+        counter::take(conn, "hot", 1)
+    };
+    assert_eq!(store.write_blocking(loser).unwrap(), 1);
+    end.send(()).unwrap();
+    slow.join().unwrap().unwrap();
+}
+
+#[test]
+fn what_only_adds_is_not_serialisable() {
+    let store = TestDatabase::postgres_with(1).open();
+    let isolation = |conn: &mut dyn Conn| {
+        let mut isolation = String::new();
+        conn.query_text("SHOW transaction_isolation", &[], &mut |row| {
+            isolation = row.get(0)?;
+            Ok(())
+        })?;
+        Ok(Ok::<_, ()>(isolation))
+    };
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    let adding = runtime.block_on(store.attempt_adding(isolation));
+    assert_eq!(adding.unwrap().unwrap(), "read committed");
+    assert_eq!(store.attempt_blocking(isolation).unwrap().unwrap(), "serializable");
+}
 
 #[test]
 fn a_server_that_takes_no_changes_is_refused_until_it_does() {

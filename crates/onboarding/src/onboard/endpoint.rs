@@ -12,7 +12,7 @@ use super::records::{OnboardedIds, Prepared};
 use super::request::{OnboardMerchant, Shape};
 use super::rules;
 use crate::Cx;
-use crate::perform::{Outcome, perform_answered};
+use crate::perform::{Isolation, Outcome, perform_answered};
 use crate::sandbox::triggers;
 
 /// What was created, with what was there already.
@@ -59,7 +59,10 @@ impl Endpoint<Cx> for OnboardMerchant {
     }
 
     async fn handle(self, cx: &Cx) -> std::result::Result<Answer<Onboarded>, Failure> {
-        carry_out(self, cx, |_, _| Ok(())).await
+        let prepared = Prepared::new(self, cx).await?;
+        let isolation =
+            if prepared.only_adds() { Isolation::Adding } else { Isolation::Serialisable };
+        insert(prepared, cx, isolation, |_, _| Ok(())).await
     }
 }
 
@@ -69,8 +72,16 @@ pub(crate) async fn carry_out(
     cx: &Cx,
     also: impl Fn(&mut dyn Conn, &OnboardedIds) -> Outcome<()> + Clone + Send + 'static,
 ) -> Outcome<Answer<Onboarded>> {
-    let message = request.shape().success(cx.caller()?.style());
-    let prepared = Prepared::new(request, cx).await?;
+    insert(Prepared::new(request, cx).await?, cx, Isolation::Serialisable, also).await
+}
+
+async fn insert(
+    prepared: Prepared,
+    cx: &Cx,
+    isolation: Isolation,
+    also: impl Fn(&mut dyn Conn, &OnboardedIds) -> Outcome<()> + Clone + Send + 'static,
+) -> Outcome<Answer<Onboarded>> {
+    let message = prepared.shape().success(cx.caller()?.style());
     let store = &cx.platform.store;
     if cx.request_options.validate_only {
         lookup::find_outside(store, prepared.references()).await?.refuse()?;
@@ -82,7 +93,7 @@ pub(crate) async fn carry_out(
         let (inserted, also, ids) = (prepared.clone(), also.clone(), prepared.ids());
         let insert = move |conn: &mut dyn Conn| Ok(inserted.insert(conn).map(drop)?);
         let also = move |conn: &mut dyn Conn| also(conn, &ids);
-        match perform_answered(cx, reply.clone(), insert, also).await {
+        match perform_answered(cx, isolation, reply.clone(), insert, also).await {
             Err(Failure::Error(error)) if error.kind() == Kind::Conflict => {}
             answered => return answered,
         }

@@ -10,7 +10,7 @@ use serde::Serialize;
 use types::{Error, IsoId, MerchantId, Result, StoreId, Timestamp, Tpn};
 
 use super::lookup::{self, References};
-use super::request::{OnboardMerchant, TpnDetails};
+use super::request::{OnboardMerchant, Shape, TpnDetails};
 use crate::audit::{self, Entry};
 use crate::change::{self, TpnRecord};
 use crate::event_kinds;
@@ -49,6 +49,7 @@ pub(crate) struct Prepared(Arc<Parts>);
 
 #[derive(Debug)]
 struct Parts {
+    shape: Shape,
     records: Records,
     references: References,
 }
@@ -71,12 +72,22 @@ impl Prepared {
     /// Builds everything outside of the transaction, which then only inserts it.
     pub(crate) async fn new(request: OnboardMerchant, cx: &Cx) -> Result<Self> {
         let ids = cx.platform.ids.fresh(&cx.platform.store).await?;
+        let shape = request.shape();
         let (records, references) = build(request, ids, cx)?;
-        Ok(Self(Arc::new(Parts { records, references })))
+        Ok(Self(Arc::new(Parts { shape, records, references })))
     }
 
     pub(super) fn ids(&self) -> OnboardedIds {
         self.0.records.ids.clone()
+    }
+
+    pub(super) fn shape(&self) -> Shape {
+        self.0.shape
+    }
+
+    /// Whether nothing has to be read to insert it, and all of it is new.
+    pub(super) fn only_adds(&self) -> bool {
+        !self.0.references.must_be_looked_up()
     }
 
     pub(super) fn references(&self) -> References {
@@ -95,7 +106,7 @@ impl Prepared {
     /// undone.
     pub(crate) fn insert(&self, conn: &mut dyn Conn) -> Result<OnboardedIds> {
         let refused = || Error::conflict("the onboarding is refused");
-        let Parts { records, references } = &*self.0;
+        let Parts { records, references, .. } = &*self.0;
         let mut template = None;
         if references.must_be_looked_up() {
             let findings = lookup::find(conn, references)?;

@@ -27,6 +27,8 @@ mod errors;
 #[cfg(test)]
 mod events;
 #[cfg(test)]
+mod isolation;
+#[cfg(test)]
 mod key_emails;
 #[cfg(test)]
 mod keys;

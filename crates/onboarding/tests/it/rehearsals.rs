@@ -4,9 +4,11 @@
 use std::time::Duration;
 
 use contract::Permission;
+use onboarding::Caller;
 use onboarding::caller::{Reason, Visitor};
 use onboarding::isos::limits::parse_change;
 use serde_json::{Value, json};
+use testkit::database::together;
 use types::Scope;
 
 use crate::bodies::{body, put};
@@ -17,13 +19,18 @@ on_both_engines!(
     the_clock_brings_what_is_due,
     a_reset_takes_what_was_onboarded,
     quotas_hold_and_are_told_by_place,
+    a_quota_holds_against_many_at_once,
 );
 
-fn onboard(house: &House, dba: &str) -> Value {
+fn request(dba: &str) -> Value {
     let mut request = body("full-tsys");
     put(&mut request, "merchantData.dba", json!(dba));
     put(&mut request, "storeData.dba", json!(dba));
-    house.onboard(request).unwrap()["data"].clone()
+    request
+}
+
+fn onboard(house: &House, dba: &str) -> Value {
+    house.onboard(request(dba)).unwrap()["data"].clone()
 }
 
 fn code(house: &House, tpn: &Value) -> String {
@@ -129,30 +136,36 @@ fn a_reset_takes_what_was_onboarded(house: &House) {
     assert_eq!(caller.clock_ahead(), Duration::ZERO);
 }
 
+/// The caller as known once what a node remembers of callers has been forgotten.
+fn caller_with_new_limits(house: &House) -> Caller {
+    let header = format!("api-key {}", house.key.text.expose());
+    let asked =
+        || house.platform.authenticate(Some(header.as_bytes()), Scope::OnboardWrite, None, now());
+    std::thread::sleep(Duration::from_secs(1));
+    drop(house.runtime().block_on(asked()).unwrap());
+    house.runtime().block_on(asked()).unwrap().unwrap()
+}
+
+fn a_quota_holds_against_many_at_once(house: &House) {
+    let limit = [parse_change("merchants=1").unwrap()];
+    house.platform.iso_limit(&house.iso_id, &limit).unwrap();
+    let caller = caller_with_new_limits(house);
+    let stored = together(8, |writer| {
+        house.onboard_as(&caller, request(&format!("Rival {writer}"))).is_ok()
+    });
+    assert_eq!(stored.into_iter().filter(|is_stored| *is_stored).count(), 1);
+    assert_eq!(house.counts().merchants, 1);
+}
+
 fn quotas_hold_and_are_told_by_place(house: &House) {
     let set = |changes: &[&str]| {
         let changes: Vec<_> = changes.iter().map(|text| parse_change(text).unwrap()).collect();
         house.platform.iso_limit(&house.iso_id, &changes)
     };
-    let fresh = || {
-        let header = format!("api-key {}", house.key.text.expose());
-        let asked =
-            house.platform.authenticate(Some(header.as_bytes()), Scope::OnboardWrite, None, now());
-        std::thread::sleep(Duration::from_secs(1));
-        drop(house.runtime().block_on(asked).unwrap());
-        let again =
-            house.platform.authenticate(Some(header.as_bytes()), Scope::OnboardWrite, None, now());
-        house.runtime().block_on(again).unwrap().unwrap()
-    };
+    let fresh = || caller_with_new_limits(house);
     assert!(set(&["merchant=1"]).is_err(), "there is no such limit");
     onboard(house, "First");
     set(&["merchants=1", "stores=3", "tpns=3"]).unwrap();
-    let request = |dba: &str| {
-        let mut request = body("full-tsys");
-        put(&mut request, "merchantData.dba", json!(dba));
-        put(&mut request, "storeData.dba", json!(dba));
-        request
-    };
     let refused = house.onboard_as(&fresh(), request("Second")).expect_err("full");
     assert_eq!(refused.errors, ["limit_exceeded merchantData"]);
     set(&["merchants=none", "stores=1", "tpns=1", "onboardings=1"]).unwrap();
