@@ -1,10 +1,11 @@
-//! How the cost of every read grows with the data: shops of growing size, each asked once for
-//! everything.
+//! How the cost of every read, and of what is written most, grows with the data: shops of growing
+//! size, each asked once for everything.
 //!
 //! A shop of each size is made by `boardwalk demo`, with as many merchants beside it, and every
 //! published read is asked for in a typical form ([`requests`]). What counts is the server's
-//! processor time, the least of a few tries, so that another program beside it changes little.
-//! **A read that grows and is not known to is an error**: what may grow is listed with its reason.
+//! processor time, the least of a few tries, so that another program beside it changes little; of
+//! writes the mean of many, with all that follows from them.
+//! **What grows and is not known to is an error**: what may grow is listed with its reason.
 
 mod report;
 mod requests;
@@ -50,6 +51,8 @@ const STOP_TIME_MAX: Duration = Duration::from_mins(1);
 const CLIENTS: usize = 16;
 /// The least of so many tries counts.
 const TRIES: usize = 4;
+/// The mean of so many writes counts, after as many that warm up.
+const WRITES: usize = 100;
 /// Nothing is asked again that takes as long.
 const LONG: Duration = Duration::from_secs(2);
 
@@ -125,6 +128,13 @@ fn measure(
             samples.entry(path).or_default().insert(size, sample);
         }
     }
+    for (path, body) in requests::writes(&mut asked)? {
+        let name = format!("POST {path}");
+        if only.is_none_or(|only| name.contains(only)) {
+            let sample = asked.sample_writes(&path, &body, clock)?;
+            samples.entry(name).or_default().insert(size, sample);
+        }
+    }
     let status = server.terminate(STOP_TIME_MAX)?;
     ensure!(status.success(), "the server exited with {status}");
     Ok(())
@@ -195,6 +205,30 @@ impl Client {
         self.connection = Connection::open(&self.url)?;
         let answer = self.connection.request("GET", &address, &headers, b"")?;
         Ok((answer.status, answer.text()))
+    }
+
+    fn post(&mut self, path: &str, body: &str) -> Result<u16> {
+        let headers = [
+            ("Authorization", self.credentials.password.as_str()),
+            ("Content-Type", "application/json"),
+        ];
+        let answer = self.connection.request("POST", path, &headers, body.as_bytes())?;
+        ensure!(answer.status < 300, "POST {path}: {} {}", answer.status, answer.text());
+        Ok(answer.status)
+    }
+
+    fn sample_writes(&mut self, path: &str, body: &str, clock: Clock) -> Result<Sample> {
+        self.connection = Connection::open(&self.url)?;
+        let (mut status, mut before) = (0, Duration::ZERO);
+        for number in 0..2 * WRITES {
+            if number == WRITES {
+                before = clock.read()?;
+            }
+            status = self.post(path, body)?;
+        }
+        let taken = clock.read()?.saturating_sub(before);
+        let each = taken / u32::try_from(WRITES)?;
+        Ok(Sample { status, processor_ms: milliseconds(each) })
     }
 
     fn sample(&mut self, path: &str, clock: Clock) -> Result<Sample> {

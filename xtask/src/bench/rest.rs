@@ -22,7 +22,7 @@ use testkit::postgres::Cluster;
 
 use self::cases::{Case, Scenario};
 use self::clients::{Clients, Outcome};
-use crate::processes;
+use crate::processes::{self, Memory};
 use crate::statistics::{microseconds_each, milliseconds};
 use crate::{Engine, Options};
 
@@ -55,6 +55,8 @@ impl Plan {
 pub(crate) struct Measured {
     pub(crate) engine: Engine,
     pub(crate) cases: Vec<MeasuredCase>,
+    /// Of the server after all of them.
+    pub(crate) memory: Memory,
 }
 
 #[derive(Debug)]
@@ -76,6 +78,7 @@ pub(crate) struct Round {
 /// Times of processors are microseconds for one request.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sample {
+    pub(crate) requests: usize,
     pub(crate) rate: f64,
     pub(crate) p50_ms: f64,
     pub(crate) p99_ms: f64,
@@ -121,8 +124,9 @@ fn measure(engine: Engine, program: &Path, plan: &Plan, only: Option<&str>) -> R
         let measured = measure_case(case, &scenario, &bare, plan)?;
         cases.push(measured);
     }
+    let memory = processes::memory_of(scenario.pid())?;
     scenario.stop()?;
-    Ok(Measured { engine, cases })
+    Ok(Measured { engine, cases, memory })
 }
 
 fn measure_case(
@@ -161,6 +165,7 @@ fn sample(clients: &mut Clients, time: Duration, pid: u32) -> Result<Sample> {
     let server_time = processes::time_of(pid)?.saturating_sub(before);
     let own_time = processes::own_time()?.saturating_sub(own_before);
     Ok(Sample {
+        requests: outcome.count(),
         rate: outcome.rate(),
         p50_ms: milliseconds(outcome.latency(500)),
         p99_ms: milliseconds(outcome.latency(990)),

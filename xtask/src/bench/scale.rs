@@ -16,7 +16,7 @@ use anyhow::Result;
 use serde_json::{Value, json};
 use testkit::postgres::Cluster;
 
-use self::nodes::{Cost, Nodes};
+use self::nodes::{Cost, Empty, Nodes};
 use self::work::Work;
 use crate::{Options, report};
 
@@ -54,11 +54,12 @@ impl Measured {
 
 pub(crate) fn run(options: &Options, program: &Path, output: &Path) -> Result<()> {
     let plan = if options.quick { QUICK } else { FULL };
-    let mut measured = Vec::new();
+    let (mut measured, mut empty) = (Vec::new(), Empty::default());
     for count in 1..=NODES_MAX {
         // Each number of nodes has a database of its own, so that all start from the same size.
         let cluster = Cluster::start()?;
         let mut nodes = Nodes::start(&cluster, program, count)?;
+        empty = nodes.empty()?;
         let mut costs = Vec::new();
         for work in Work::ALL {
             let cost = nodes.measure(work, plan.phase, plan.events)?;
@@ -74,7 +75,8 @@ pub(crate) fn run(options: &Options, program: &Path, output: &Path) -> Result<()
     }
     let facts_bytes = nodes::facts_bytes(program, plan.facts_orders)?;
     println!("{:<12} {facts_bytes:>8.1} bytes of memory for reports", Work::Order.name());
-    let forecasts = measured.first().map(|one| forecast::all(one, facts_bytes));
+    println!("empty copy   {:>8.0} B, {} tables and indexes", empty.bytes, empty.relations);
+    let forecasts = measured.first().map(|one| forecast::all(one, empty, facts_bytes));
     let forecasts = forecasts.unwrap_or_default();
     for forecast in &forecasts {
         forecast.print();
@@ -89,6 +91,7 @@ pub(crate) fn run(options: &Options, program: &Path, output: &Path) -> Result<()
         "round_trips": round_trips.iter().map(|(work, each)| json!([work.name(), each]))
             .collect::<Vec<Value>>(),
         "facts_bytes_per_order": facts_bytes,
+        "empty_copy": { "bytes": empty.bytes, "relations": empty.relations },
         "forecasts": forecasts.iter().map(forecast::Forecast::json).collect::<Vec<Value>>(),
     });
     report::write_document(&document, output)

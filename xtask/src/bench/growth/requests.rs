@@ -6,7 +6,7 @@ use std::fs;
 use std::path::Path;
 
 use anyhow::{Context as _, Result};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::Client;
 
@@ -23,8 +23,10 @@ const TYPICAL: &[&str] = &[
     "/wp-json/wc/v3/orders?search=wright",
     "/wp-json/wc/v3/orders?search=nobody+at+all",
     "/wp-json/wc/v3/orders?page=50",
+    "/wp-json/wc/v3/orders?page=1000",
     "/wp-json/wc/v3/orders?orderby=modified",
     "/wp-json/wc/v3/orders?orderby=modified&page=50",
+    "/wp-json/wc/v3/orders?orderby=modified&page=1000",
     "/wp-json/wc/v3/orders?status=completed",
     "/wp-json/wc/v3/orders?status=completed&page=20",
     "/wp-json/wc/v3/orders?after=2020-01-01T00:00:00",
@@ -72,6 +74,32 @@ pub(super) fn all(server: &mut Client) -> Result<Vec<String>> {
     }
     found.extend(TYPICAL.iter().map(|path| (*path).to_owned()));
     Ok(found)
+}
+
+/// What is written most: an order of two products by somebody known, and a batch of drafts.
+pub(super) fn writes(server: &mut Client) -> Result<Vec<(String, String)>> {
+    let mut ids = |path: &str| -> Result<Vec<Value>> {
+        let list: Value = serde_json::from_str(&server.get(path)?.1)?;
+        let records = list.as_array().with_context(|| format!("{path} is no list"))?;
+        Ok(records.iter().filter_map(|record| record.get("id").cloned()).collect())
+    };
+    let products = ids("/wp-json/wc/v3/products?type=simple&per_page=2")?;
+    let customers = ids("/wp-json/wc/v3/customers?per_page=1")?;
+    let order = json!({
+        "status": "processing",
+        "customer_id": customers.first().context("no customer")?,
+        "billing": { "country": "US", "state": "CA", "postcode": "94601", "email": "a@b.example" },
+        "line_items": products.iter().map(|id| json!({ "product_id": id, "quantity": 1 }))
+            .collect::<Vec<Value>>(),
+    });
+    let draft = json!({
+        "method": "POST", "path": "/wp/v2/posts", "body": { "title": "Draft", "status": "draft" },
+    });
+    let batch = json!({ "requests": vec![draft; 25] });
+    Ok(vec![
+        (format!("{REST}/wc/v3/orders"), order.to_string()),
+        (format!("{REST}/batch/v1"), batch.to_string()),
+    ])
 }
 
 /// The path with the first record of its list in the place of its one variable; nothing if there

@@ -14,6 +14,7 @@ const LOGIN: &str = "bench";
 const POSTS: usize = 25;
 const BATCH_ITEMS: usize = 25;
 const BATCH_CONNECTIONS: usize = 4;
+const ORDER_CONNECTIONS: usize = 16;
 
 /// What is wanted of the share of the bare server's rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,13 +67,8 @@ impl Scenario {
             "title": format!("Post {number}"), "status": "publish",
             "content": format!("<p>{}</p>", "Some words of a post. ".repeat(20)),
         });
-        let request = Request::new("POST", "/wp-json/wp/v2/posts")
-            .header("Authorization", &self.authorization)
-            .header("Content-Type", "application/json")
-            .body(body.to_string());
-        let answer = http::send(self.running.url(), &request)?;
-        ensure!(answer.status == 201, "cannot create a post: {}", answer.text());
-        answer.json()?.get("id").and_then(Value::as_u64).context("the post has no id")
+        let made = self.post("wp/v2/posts", &body)?;
+        made.get("id").and_then(Value::as_u64).context("the post has no id")
     }
 
     pub(crate) fn authority(&self) -> &str {
@@ -87,7 +83,7 @@ impl Scenario {
         self.running.stop()
     }
 
-    /// The last one changes the site.
+    /// The last ones change the site.
     pub(crate) fn cases(&self) -> Result<Vec<Case>> {
         let index = http::get(self.running.url(), "/wp-json/", &[])?;
         let etag = index.header("ETag").context("the index has no tag")?;
@@ -114,6 +110,13 @@ impl Scenario {
             get("list of 10 posts", "/wp/v2/posts", &[], 200, nothing),
             get("users/me, application password", "/wp/v2/users/me", &me, 200, share),
             Case {
+                name: "order of two products (201)",
+                request: self.bytes("POST", "/wc/v3/orders", &me, &self.order()?),
+                status: 201,
+                wanted: nothing,
+                connections: ORDER_CONNECTIONS,
+            },
+            Case {
                 name: "batch of 25 drafts (207)",
                 request: self.bytes("POST", "/batch/v1", &me, &batch),
                 status: 207,
@@ -122,6 +125,42 @@ impl Scenario {
                 connections: BATCH_CONNECTIONS,
             },
         ])
+    }
+
+    /// An order of two taxed products by somebody who has an account.
+    fn order(&self) -> Result<String> {
+        let rate = json!({ "country": "US", "state": "CA", "rate": "7.25", "name": "Tax" });
+        self.post("wc/v3/taxes", &rate)?;
+        let on = json!({ "value": "yes" });
+        self.post("wc/v3/settings/general/woocommerce_calc_taxes", &on)?;
+        let product = |name: &str| {
+            self.post("wc/v3/products", &json!({ "name": name, "regular_price": "25" }))
+        };
+        let lines = [product("Mittens")?, product("Scarf")?];
+        let lines = lines.map(|made| json!({ "product_id": made.get("id"), "quantity": 1 }));
+        let buyer = json!({ "email": "buyer@bench.example", "password": "a long one 5" });
+        let buyer = self.post("wc/v3/customers", &buyer)?;
+        Ok(json!({
+            "status": "processing",
+            "customer_id": buyer.get("id"),
+            "billing": {
+                "first_name": "Maria", "last_name": "Lindqvist", "email": "buyer@bench.example",
+                "address_1": "12 Pier Road", "city": "Oakland", "state": "CA",
+                "postcode": "94601", "country": "US",
+            },
+            "line_items": lines,
+        })
+        .to_string())
+    }
+
+    fn post(&self, path: &str, body: &Value) -> Result<Value> {
+        let request = Request::new("POST", &format!("/wp-json/{path}"))
+            .header("Authorization", &self.authorization)
+            .header("Content-Type", "application/json")
+            .body(body.to_string());
+        let answer = http::send(self.running.url(), &request)?;
+        ensure!(answer.status < 300, "POST {path}: {}", answer.text());
+        answer.json()
     }
 
     fn bytes(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> Vec<u8> {

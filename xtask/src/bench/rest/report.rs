@@ -84,6 +84,20 @@ pub(super) fn print(measured: &Measured, plan: &Plan) {
             verdict,
         ]);
     }
+    println!(
+        "\nResident memory after {} requests: {:.0} MB, at most {:.0} MB.",
+        measured.requests(),
+        measured.memory.resident,
+        measured.memory.resident_peak
+    );
+}
+
+impl Measured {
+    /// To the product, but for those that warmed it up.
+    fn requests(&self) -> usize {
+        let rounds = self.cases.iter().flat_map(|case| &case.rounds);
+        rounds.map(|round| round.product.requests).sum()
+    }
 }
 
 /// An error that names what is too slow.
@@ -132,7 +146,11 @@ pub(super) fn write_json(measured: &[Measured], plan: &Plan, path: &Path) -> Res
     };
     let engines = measured.iter().map(|engine| {
         let cases: Vec<Value> = engine.cases.iter().map(case).collect();
-        json!({ "engine": engine.engine.name(), "cases": cases })
+        json!({
+            "engine": engine.engine.name(), "cases": cases, "requests": engine.requests(),
+            "resident_mb": engine.memory.resident,
+            "resident_peak_mb": engine.memory.resident_peak,
+        })
     });
     let document = json!({
         "machine": machine(),

@@ -6,20 +6,37 @@
 use serde_json::{Value, json};
 
 use super::Measured;
+use super::nodes::Empty;
 use super::work::Work;
 
-/// Orders and merchants of an installation.
+/// What an installation has. The stores are shops elsewhere that it has copies of.
 #[derive(Clone, Copy, Debug)]
 struct Size {
     name: &'static str,
     orders: f64,
     merchants: f64,
+    stores: f64,
 }
 
 const SIZES: [Size; 3] = [
-    Size { name: "10^7 orders, 10^4 merchants", orders: 1e7, merchants: 1e4 },
-    Size { name: "10^8 orders, 10^5 merchants", orders: 1e8, merchants: 1e5 },
-    Size { name: "10^9 orders, 10^6 merchants", orders: 1e9, merchants: 1e6 },
+    Size {
+        name: "10^7 orders, 10^4 merchants, 10^3 connected stores",
+        orders: 1e7,
+        merchants: 1e4,
+        stores: 1e3,
+    },
+    Size {
+        name: "10^8 orders, 10^5 merchants, 10^4 connected stores",
+        orders: 1e8,
+        merchants: 1e5,
+        stores: 1e4,
+    },
+    Size {
+        name: "10^9 orders, 10^6 merchants, 10^5 connected stores",
+        orders: 1e9,
+        merchants: 1e6,
+        stores: 1e5,
+    },
 ];
 
 /// The records are those of so many years.
@@ -47,12 +64,13 @@ pub(super) struct Forecast {
     lines: Vec<Line>,
 }
 
-/// From the costs on one node, and the bytes of memory that reports take for an order.
-pub(super) fn all(measured: &Measured, facts_bytes: f64) -> Vec<Forecast> {
-    SIZES.into_iter().map(|size| forecast(size, measured, facts_bytes)).collect()
+/// From the costs on one node, those of a database without records, and the bytes of memory that
+/// reports take for an order.
+pub(super) fn all(measured: &Measured, empty: Empty, facts_bytes: f64) -> Vec<Forecast> {
+    SIZES.into_iter().map(|size| forecast(size, measured, empty, facts_bytes)).collect()
 }
 
-fn forecast(size: Size, measured: &Measured, facts_bytes: f64) -> Forecast {
+fn forecast(size: Size, measured: &Measured, empty: Empty, facts_bytes: f64) -> Forecast {
     let per_second = |count: f64| count / (YEARS * SECONDS_IN_YEAR) * PEAK;
     let rates = [
         (Work::Onboarding, per_second(size.merchants)),
@@ -74,7 +92,7 @@ fn forecast(size: Size, measured: &Measured, facts_bytes: f64) -> Forecast {
         });
         format!("({}) ÷ {BUSY}", parts.collect::<Vec<String>>().join(" + "))
     };
-    let lines = vec![
+    let mut lines = vec![
         Line {
             name: "disk of the database",
             value: stored / 1e9,
@@ -109,7 +127,27 @@ fn forecast(size: Size, measured: &Measured, facts_bytes: f64) -> Forecast {
             formula: format!("{:.0} orders × {facts_bytes:.0} B", size.orders),
         },
     ];
+    lines.extend(of_copies(size, empty));
     Forecast { size, lines }
+}
+
+/// What the copies of connected stores take beside their orders.
+fn of_copies(size: Size, empty: Empty) -> [Line; 2] {
+    let stores = size.stores;
+    [
+        Line {
+            name: "disk of the copies, beside orders",
+            value: stores * empty.bytes / 1e9,
+            unit: "GB",
+            formula: format!("{stores:.0} stores × {:.0} B", empty.bytes),
+        },
+        Line {
+            name: "tables and indexes of the copies",
+            value: stores * empty.relations / 1e6,
+            unit: "mln",
+            formula: format!("{stores:.0} stores × {:.0}", empty.relations),
+        },
+    ]
 }
 
 impl Forecast {

@@ -34,6 +34,8 @@ const EVENTS_TIME_MAX: Duration = Duration::from_mins(5);
 const COUNTED: u64 = 200;
 /// So long a node is left alone to see what it says to the database by itself.
 const IDLE: Duration = Duration::from_secs(4);
+/// Facts that did not grow for so long are all there.
+const FACTS_PAUSE: Duration = Duration::from_secs(2);
 const READY_TIME_MAX: Duration = Duration::from_mins(10);
 const STOP_TIME_MAX: Duration = Duration::from_mins(1);
 
@@ -53,6 +55,14 @@ pub(super) struct Cost {
     pub(super) rolled_back: f64,
     /// Of the sessions that worked, the share that waited for a lock.
     pub(super) lock_wait_percent: f64,
+}
+
+/// A database without records, as the copy of a connected store begins.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Empty {
+    pub(super) bytes: f64,
+    /// Tables and indexes.
+    pub(super) relations: f64,
 }
 
 #[derive(Debug)]
@@ -87,6 +97,17 @@ impl<'cluster> Nodes<'cluster> {
 
     pub(super) fn stop(self) -> Result<()> {
         self.running.into_iter().try_for_each(Running::stop)
+    }
+
+    /// What the database takes before anything is in it.
+    pub(super) fn empty(&self) -> Result<Empty> {
+        // Large values have a table beside their own, with an index.
+        let sql = "SELECT SUM(CASE relkind WHEN 'r' THEN pg_total_relation_size(pg_class.oid) END),
+               SUM(CASE WHEN reltoastrelid = 0 THEN 1 ELSE 3 END)
+             FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace
+             WHERE nspname = 'boardwalk_sandbox' AND relkind IN ('r', 'i')";
+        let [bytes, relations] = self.numbers(sql)?;
+        Ok(Empty { bytes, relations })
     }
 
     pub(super) fn measure(&mut self, work: Work, time: Duration, events: usize) -> Result<Cost> {
@@ -352,9 +373,23 @@ pub(super) fn facts_bytes(program: &Path, orders: usize) -> Result<f64> {
     command.args(["demo", "--json", "--listen", "127.0.0.1:0", "--admin-listen", &admin]);
     command.args(["--orders", &orders.to_string()]).arg("--data").arg(folder.path());
     let server = Server::start_within(command, &["sandbox"], READY_TIME_MAX)?;
-    let metrics = http::get(&format!("http://{admin}"), "/metrics", &[])?.text();
-    let bytes = metrics.lines().find_map(|line| line.strip_prefix(NAME)?.parse::<f64>().ok());
+    let bytes = || -> Result<f64> {
+        let metrics = http::get(&format!("http://{admin}"), "/metrics", &[])?.text();
+        let bytes = metrics.lines().find_map(|line| line.strip_prefix(NAME)?.parse::<f64>().ok());
+        bytes.context("the server tells no bytes of facts")
+    };
+    // The server is ready before all facts are made.
+    let (began, mut last) = (Instant::now(), 0.0);
+    let bytes = loop {
+        thread::sleep(FACTS_PAUSE);
+        let now = bytes()?;
+        if now > 0.0 && now <= last {
+            break now;
+        }
+        ensure!(began.elapsed() < READY_TIME_MAX, "the facts are not made");
+        last = now;
+    };
     let status = server.terminate(STOP_TIME_MAX)?;
     ensure!(status.success(), "the server exited with {status}");
-    Ok(bytes.context("the server tells no bytes of facts")? / float(orders))
+    Ok(bytes / float(orders))
 }
