@@ -88,21 +88,23 @@ impl Site {
             }
             response.payload = Payload::LeftOut;
         }
-        response.route = self.table().route_at(&request.path).map(|(r, _)| r.pattern.clone());
+        response.route = self.table().route_of(&request.path).map(|route| route.pattern.clone());
         response.user_id = visit.identity.user.as_ref().map(|user| user.id());
         response
     }
 
     /// Bytes of a body that the route at the path accepts, if that is more than others do.
     pub fn body_bytes_max(&self, path: &str) -> Option<usize> {
-        self.table().route_at(&tidy_path(path))?.0.body_bytes_max
+        self.table().route_of(&tidy_path(path))?.body_bytes_max
     }
 
     /// Bytes of a file that is sent to the path, if it is written to disk as it comes.
     pub fn upload_bytes_max(&self, path: &str, method: &str) -> Option<u64> {
-        let (route, _) = self.table().route_at(&tidy_path(path))?;
-        let takes_files = route.streams_body && method.eq_ignore_ascii_case("POST");
-        takes_files.then_some(self.settings().media.file_bytes)
+        if !method.eq_ignore_ascii_case("POST") {
+            return None;
+        }
+        let route = self.table().route_of(&tidy_path(path))?;
+        route.streams_body.then_some(self.settings().media.file_bytes)
     }
 
     /// Whether the head of a request, whose body is not read yet, shows somebody who may send it.
@@ -396,7 +398,7 @@ impl Site {
 
     /// OPTIONS: the description of the first route at the path, whoever asks.
     async fn describe(self: &Arc<Self>, path: &str, visit: &Arc<Visit>) -> Reply {
-        let Some((route, _)) = self.table().route_at(path) else { return Reply::new(json!([])) };
+        let Some(route) = self.table().route_of(path) else { return Reply::new(json!([])) };
         let mut reply = Reply::of(200, Body::Json(route.document(&visit.rest_url, true)));
         let (site, visit, path) = (Arc::clone(self), Arc::clone(visit), path.to_owned());
         let allowed = self.store().read(move |conn| {

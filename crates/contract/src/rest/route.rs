@@ -327,10 +327,38 @@ pub struct CompiledRoute<O> {
 }
 
 impl<O> CompiledRoute<O> {
+    /// Whether the route is at this path.
+    pub fn is_at(&self, path: &str) -> bool {
+        self.begins(path)
+            && match &self.regex {
+                Some(regex) => regex.is_match(path.as_bytes()),
+                None => path.len() == self.literal.len(),
+            }
+    }
+
+    fn begins(&self, path: &str) -> bool {
+        let start = path.as_bytes().get(..self.literal.len());
+        start.is_some_and(|start| start.eq_ignore_ascii_case(self.literal.as_bytes()))
+    }
+
+    /// The first segment below the namespace of all paths at which the route is, in lower case, if
+    /// they have the same one.
+    pub(super) fn segment_below(&self, namespace: &str) -> Option<String> {
+        let literal = self.literal.to_ascii_lowercase();
+        let below = literal.strip_prefix('/')?.strip_prefix(&namespace.to_ascii_lowercase())?;
+        if below.is_empty() && self.regex.is_none() {
+            return Some(String::new());
+        }
+        let below = below.strip_prefix('/')?;
+        match below.split_once('/') {
+            Some((segment, _)) => Some(segment.to_owned()),
+            None => self.regex.is_none().then(|| below.to_owned()),
+        }
+    }
+
     /// The path's variables, if the route is at this path.
     pub fn matches(&self, path: &str) -> Option<Map<String, Value>> {
-        let start = path.as_bytes().get(..self.literal.len())?;
-        if !start.eq_ignore_ascii_case(self.literal.as_bytes()) {
+        if !self.begins(path) {
             return None;
         }
         let Some(regex) = &self.regex else {

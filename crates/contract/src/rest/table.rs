@@ -1,5 +1,7 @@
 //! All routes of the interface: finding the one that a request asks for, and describing them.
 
+use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
@@ -12,11 +14,21 @@ pub struct Table<O> {
     routes: Vec<Arc<CompiledRoute<O>>>,
     /// In order of first appearance; the empty one is not listed.
     namespaces: Vec<String>,
-    /// For each namespace the places of the routes that a path within it may mean: its own, and
-    /// those of the namespaces around it.
-    within: Vec<Vec<usize>>,
+    /// For each namespace the routes that a path within it may mean: its own, and those of the
+    /// namespaces around it.
+    within: HashMap<String, Within>,
+    /// Segments of the longest namespace.
+    depth: usize,
     /// The places of all routes, for paths within none.
     everywhere: Vec<usize>,
+}
+
+/// The places of the routes of a namespace, by the segment that follows it in lower case.
+#[derive(Debug, Default)]
+struct Within {
+    by_segment: HashMap<String, Vec<usize>>,
+    /// Of those that fit whatever follows, which are among those of each segment as well.
+    always: Vec<usize>,
 }
 
 /// A route and operation that a request asks for.
@@ -39,11 +51,13 @@ impl<O> Table<O> {
         let mut table = Self {
             routes: Vec::new(),
             namespaces: Vec::new(),
-            within: Vec::new(),
+            within: HashMap::new(),
+            depth: 0,
             everywhere: Vec::new(),
         };
+        let mut patterns = HashSet::new();
         for route in routes {
-            if table.routes.iter().any(|other| other.pattern == route.pattern) {
+            if !patterns.insert(route.pattern.clone()) {
                 return Err(format!("{} is there twice", route.pattern));
             }
             if !route.namespace.is_empty() && !table.namespaces.contains(&route.namespace) {
@@ -52,16 +66,32 @@ impl<O> Table<O> {
             table.routes.push(route);
         }
         table.everywhere = (0..table.routes.len()).collect();
-        table.within = table.namespaces.iter().map(|inner| table.places_within(inner)).collect();
+        let within = table.namespaces.iter().map(|inner| (inner.clone(), table.within(inner)));
+        table.within = within.collect();
+        table.depth = table.namespaces.iter().map(|name| segments(name)).max().unwrap_or_default();
         Ok(table)
     }
 
-    fn places_within(&self, inner: &str) -> Vec<usize> {
+    fn within(&self, inner: &str) -> Within {
         let places = self.routes.iter().enumerate();
         let around = places.filter(|(_, route)| {
             !route.namespace.is_empty() && lies_within(inner, &route.namespace)
         });
-        around.map(|(place, _)| place).collect()
+        let around = around.map(|(place, route)| (place, route.segment_below(inner)));
+        let around: Vec<(usize, Option<String>)> = around.collect();
+        let mut within = Within::default();
+        for segment in around.iter().filter_map(|(_, segment)| segment.as_ref()) {
+            within.by_segment.entry(segment.clone()).or_default();
+        }
+        for (place, own) in around {
+            let fitting = within.by_segment.iter_mut();
+            let fitting = fitting.filter(|(name, _)| own.as_ref().is_none_or(|own| own == *name));
+            fitting.for_each(|(_, places)| places.push(place));
+            if own.is_none() {
+                within.always.push(place);
+            }
+        }
+        within
     }
 
     pub fn namespaces(&self) -> &[String] {
@@ -82,20 +112,37 @@ impl<O> Table<O> {
         })
     }
 
-    /// The first route at the path, whatever its methods.
+    /// The first route at the path, whatever its methods, and the path's variables.
     pub fn route_at(&self, path: &str) -> Option<(&CompiledRoute<O>, Map<String, Value>)> {
         self.candidates(path).find_map(|route| Some((route, route.matches(path)?)))
+    }
+
+    /// [`Table::route_at`] for who does not ask for the variables.
+    pub fn route_of(&self, path: &str) -> Option<&CompiledRoute<O>> {
+        self.candidates(path).find(|route| route.is_at(path))
     }
 
     /// If the path starts with a namespace, only the routes of such namespaces are looked at. The
     /// longest decides: the others that the path starts with lie around it.
     fn candidates(&self, path: &str) -> impl Iterator<Item = &CompiledRoute<O>> {
         let rest = path.strip_prefix('/').unwrap_or(path);
-        let named = self.namespaces.iter().enumerate().filter(|(_, name)| lies_within(rest, name));
-        let longest = named.max_by_key(|(_, name)| name.len());
-        let places = longest.and_then(|(place, _)| self.within.get(place));
-        let places = places.unwrap_or(&self.everywhere);
+        let places = self.named(rest).map_or(&self.everywhere, |(within, below)| {
+            let below = below.strip_prefix('/').unwrap_or(below);
+            let segment = below.split('/').next().unwrap_or(below);
+            within.by_segment.get(&*lower_case(segment)).unwrap_or(&within.always)
+        });
         places.iter().filter_map(|place| self.routes.get(*place).map(|route| &**route))
+    }
+
+    /// The longest namespace that the path starts with, and what follows it.
+    fn named<'p>(&self, path: &'p str) -> Option<(&Within, &'p str)> {
+        let slashes = path.match_indices('/').map(|(at, _)| at);
+        let ends = slashes.chain([path.len()]).take(self.depth);
+        let starts = ends.filter_map(|end| {
+            let (name, below) = path.split_at_checked(end)?;
+            Some((self.within.get(name)?, below))
+        });
+        starts.last()
     }
 
     /// The entries of all routes, or of one namespace.
@@ -121,6 +168,18 @@ pub fn compile<O>(
     routes.into_iter().map(|route| route.compile().map(Arc::new)).collect()
 }
 
+fn segments(name: &str) -> usize {
+    name.split('/').count()
+}
+
+fn lower_case(text: &str) -> Cow<'_, str> {
+    if text.bytes().any(|byte| byte.is_ascii_uppercase()) {
+        text.to_ascii_lowercase().into()
+    } else {
+        text.into()
+    }
+}
+
 /// Whether the path is the namespace, or below it.
 fn lies_within(path: &str, namespace: &str) -> bool {
     path.strip_prefix(namespace).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
@@ -141,6 +200,7 @@ mod tests {
             route("wc/store/v1", "/cart", "cart"),
             route("wp/v2", "/posts", "posts"),
             route("wp/v2", r"/posts/(?P<id>[\d]+)", "post").on(CREATE, Args::new(), "post"),
+            route("wp/v2", r"/pages-(?P<id>[\d]+)", "pages"),
         ])
         .unwrap()
     }
@@ -160,6 +220,10 @@ mod tests {
             (Verb::Get, "/wp/v2x/posts", None),
             // The pattern of the outer namespace comes first and fits as well.
             (Verb::Get, "/wc/store/v1/cart", Some("store")),
+            (Verb::Get, "/wc/store/v1/other", Some("store")),
+            (Verb::Get, "/wc/store", None),
+            (Verb::Get, "/wp/v2/Pages-1", Some("pages")),
+            (Verb::Get, "/wp/v2", None),
         ] {
             assert_eq!(found(verb, path), expected, "{path}");
         }
