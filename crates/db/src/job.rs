@@ -121,7 +121,8 @@ where
     F: Fn(&mut dyn Conn) -> Result<T> + Send + 'static,
 {
     fn run(&mut self, conn: &mut dyn Conn) -> bool {
-        if self.answer.is_closed() {
+        let has_begun = self.result.is_some() && !self.ends_with_caller;
+        if self.answer.is_closed() && !has_begun {
             // Whoever asked has left before it began: they will ask again.
             self.result = Some(Err(caller::abandoned()));
             return false;

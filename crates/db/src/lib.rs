@@ -6,7 +6,7 @@
 //! a portable subset, and migrations are written once. Nothing waits inside a transaction: no
 //! clock, no network, no await; time and ids come in as arguments.
 //!
-//! - [`Database::write`]: on SQLite one writer thread runs waiting closures in savepoints and
+//! - [`Database::write`]: on SQLite one writer thread runs waiting closures one after the other and
 //!   commits them as a group (an answer is given only after the commit reached the disk); on
 //!   PostgreSQL each closure is a serialisable transaction, run again when it loses a race.
 //! - [`Database::attempt`]: a write that may refuse, and then leaves nothing behind.

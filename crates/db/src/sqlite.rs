@@ -1,17 +1,18 @@
 //! SQLite: one writer thread with group commit, and a few reader threads.
 //!
-//! The writer drains the waiting closures, runs each in its own savepoint, commits once and then
-//! answers them all: **durable, since no answer leaves before the commit reached the disk**, and
-//! fast, since one flush serves the whole group. SQLite allows one writer at a time anyway, so the
-//! thread takes nothing away.
+//! The writer drains the waiting closures, runs them one after the other, commits once and then
+//! answers them all ([`group`]): **durable, since no answer leaves before the commit reached the
+//! disk**, and fast, since one flush serves the whole group. SQLite allows one writer at a time
+//! anyway, so the thread takes nothing away.
 
+mod group;
 mod statistics;
 
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::Path;
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use rusqlite::config::DbConfig;
 use rusqlite::ffi::{
@@ -26,7 +27,7 @@ use crate::changes::{Changes, Written};
 use crate::conn::check_params;
 use crate::job::Job;
 use crate::queue::{Queue, Turn};
-use crate::threads::{GROUP_MAX, GROUP_TIME_MAX, GroupSizes, Threads};
+use crate::threads::{GroupSizes, Threads};
 use crate::{Conn, Engine, Migrations, Row, Sql, Val};
 
 /// Another process may be writing: a command beside the running server.
@@ -177,61 +178,10 @@ fn read_one(reader: &mut SqliteConn, mut job: Box<dyn Job>, turn: Turn<'_>) {
 
 fn write_loop(writer: &mut SqliteConn, queue: &Queue, groups: &GroupSizes) {
     while let Some(first) = queue.pop() {
-        write_group(writer, queue, first, groups);
+        group::write(writer, queue, first, groups);
     }
     // Leave one tidy file behind.
     let _ = writer.inner.pragma_update(None, "wal_checkpoint", "TRUNCATE");
-}
-
-fn write_group<'q>(
-    writer: &mut SqliteConn,
-    queue: &'q Queue,
-    first: (Box<dyn Job>, Turn<'q>),
-    groups: &GroupSizes,
-) {
-    let started = Instant::now();
-    let mut answered = Vec::new();
-    let mut next = Some(first);
-    let mut outcome = writer.control("BEGIN IMMEDIATE");
-    while let Some((mut job, turn)) = next.take() {
-        if outcome.is_ok() {
-            outcome = run_in_savepoint(writer, job.as_mut());
-        }
-        drop(turn);
-        answered.push(job);
-        let has_room = answered.len() < GROUP_MAX && started.elapsed() < GROUP_TIME_MAX;
-        if outcome.is_ok() && has_room {
-            next = queue.try_pop();
-        }
-    }
-    if outcome.is_ok() {
-        outcome = writer.control("COMMIT");
-    }
-    if let Err(error) = &outcome {
-        tracing::error!(error = %error.report(), jobs = answered.len(), "group commit failed");
-        let _ = writer.control("ROLLBACK");
-    }
-    writer.written.publish();
-    groups.count(answered.len());
-    for job in answered {
-        job.finish(match &outcome {
-            Ok(()) => Ok(()),
-            Err(error) => Err(Error::new(error.kind(), error.to_string())),
-        });
-    }
-}
-
-/// An error here is about the whole group; a closure that failed only loses its own changes.
-fn run_in_savepoint(writer: &mut SqliteConn, job: &mut dyn Job) -> Result<()> {
-    writer.control("SAVEPOINT job")?;
-    if !job.run(writer) {
-        if writer.inner.is_autocommit() {
-            // A full disk or an IO error makes SQLite roll back everything by itself.
-            return Err(Error::unavailable("the storage refused the change; nothing was stored"));
-        }
-        writer.control("ROLLBACK TO job")?;
-    }
-    writer.control("RELEASE job")
 }
 
 struct SqliteConn {

@@ -3,11 +3,10 @@
 //! A text is indexed by its runs of three letters. PostgreSQL does so by itself where its extension
 //! `pg_trgm` can be had. On SQLite a table of FTS5 has the runs, and a second table the rows whose
 //! text **is due**. Who writes a text says so in the transaction of the change ([`note`],
-//! [`note_change`]; a trigger would make SQLite keep every such statement in a journal of its own),
-//! and [`index_due`] indexes what is due some at a time, for that costs more than the change
-//! itself. A search looks at what the index finds and at what is due, and compares the texts of
-//! both: **it finds the same on both engines, at once, and whether or not anybody maintains the
-//! index**.
+//! [`note_change`]), and [`index_due`] indexes what is due some at a time, for that costs more than
+//! the change itself. A search looks at what the index finds and at what is due, and compares the
+//! texts of both: **it finds the same on both engines, at once, and whether or not anybody
+//! maintains the index**.
 //!
 //! A migration declares one on a line of its own: `@text_index orders (order_id, search);`
 

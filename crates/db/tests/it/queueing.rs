@@ -3,7 +3,8 @@
 
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::mpsc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, mpsc};
 use std::task::{Context, Poll, Waker};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
@@ -266,6 +267,58 @@ fn an_attempt_ends_with_its_caller(database: &TestDatabase) {
     release.send(()).unwrap();
     assert_eq!(wait(&mut attempt("heard of")).unwrap(), "heard of");
     drop(release);
+    assert_eq!(count(&store, "facts"), 1);
+}
+
+/// Those before a closure that fails are run once more, and only they.
+#[test]
+fn a_failure_in_a_group_undoes_itself_alone() {
+    let store = TestDatabase::sqlite().open();
+    let release = block_the_writer(&store);
+    let runs = [const { AtomicU32::new(0) }; 5].map(Arc::new);
+    let mut answers: Vec<Answer<'_>> = Vec::new();
+    for (number, runs) in runs.iter().cloned().enumerate() {
+        let mut answer: Answer<'_> = Box::pin(store.write(move |conn| {
+            runs.fetch_add(1, Ordering::Relaxed);
+            let name = fact::get_or_set(conn, &number.to_string(), "")?;
+            if number % 2 == 1 { Err(Error::invalid("on purpose")) } else { Ok(name) }
+        }));
+        assert!(poll(&mut answer).is_pending());
+        answers.push(answer);
+    }
+    release.now();
+    let are_stored: Vec<bool> = answers.iter_mut().map(|answer| wait(answer).is_ok()).collect();
+    assert_eq!(are_stored, [true, false, true, false, true]);
+    assert_eq!(count(&store, "facts"), 3);
+    assert_eq!(runs.map(|runs| runs.load(Ordering::Relaxed)), [2, 1, 1, 1, 1]);
+}
+
+/// What a closure was refused for may be undone with whoever left meanwhile.
+#[test]
+fn a_refusal_does_not_outlive_its_reason() {
+    let store = TestDatabase::sqlite().open();
+    let release = block_the_writer(&store);
+    let mut first = Box::pin(store.attempt(|conn| {
+        let name = fact::get_or_set(conn, "first", "")?;
+        Ok(Ok::<String, Error>(name))
+    }));
+    assert!(first.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
+    let ((refused, was_refused), (left, has_left)) = (mpsc::channel(), mpsc::channel());
+    let has_left = Mutex::new(has_left);
+    let mut second: Answer<'_> = Box::pin(store.write(move |conn| {
+        if fact::get(conn, "first")?.is_some() {
+            refused.send(()).unwrap();
+            has_left.lock().unwrap().recv().unwrap();
+            return Err(Error::conflict("there is a first one"));
+        }
+        fact::get_or_set(conn, "second", "stored")
+    }));
+    assert!(poll(&mut second).is_pending());
+    release.now();
+    was_refused.recv().unwrap();
+    drop(first);
+    left.send(()).unwrap();
+    assert_eq!(wait(&mut second).unwrap(), "stored");
     assert_eq!(count(&store, "facts"), 1);
 }
 
