@@ -1,6 +1,6 @@
 //! What a copy needs so that it neither grows without an end nor becomes slow: its old events are
-//! forgotten and its texts are indexed. **A little at the end of each turn**, since nobody else
-//! does it for copies.
+//! forgotten, its texts are indexed and its totals drawn together. **A little at the end of each
+//! turn**, since nobody else does it for copies.
 
 use std::time::{Duration, Instant};
 
@@ -42,7 +42,7 @@ pub(crate) async fn run(work: &Work) -> std::result::Result<(), Halt> {
         }
         database.write(move |conn| text_index::index_due(conn, &index, TEXTS_AT_ONCE)).await?;
     }
-    Ok(())
+    Ok(database.settle_tallies().await?)
 }
 
 async fn has_time(work: &Work, started: Instant) -> std::result::Result<bool, Halt> {

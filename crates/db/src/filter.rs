@@ -4,11 +4,12 @@
 //! text.** A list of values is made longer, by repeating its last value, to the next power of two,
 //! so that a few prepared statements serve lists of all lengths.
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use types::{Amount, Error, Result, Timestamp};
 
-use crate::{Column, Conn, Engine, Row, TextIndex, Val};
+use crate::{Column, Conn, Engine, Row, TextIndex, Val, tally};
 
 /// Values in one list of a filter.
 pub const LIST_MAX: usize = 1024;
@@ -136,16 +137,28 @@ pub struct Filter {
     params: Vec<Param>,
     /// How many of the parameters the conditions use; those of the order follow.
     condition_params: usize,
+    /// Whether all conditions are about columns by which the table's rows are counted.
+    is_tallied: bool,
 }
 
 impl Filter {
     pub fn new(fragment: &'static str, value: impl Into<Param>) -> Self {
-        let mut filter =
-            Self { conditions: String::new(), params: Vec::new(), condition_params: 0 };
+        let mut filter = Self {
+            conditions: String::new(),
+            params: Vec::new(),
+            condition_params: 0,
+            is_tallied: false,
+        };
         let Clause(first) = filter.clause(fragment, value);
         filter.conditions = first;
         filter.condition_params = filter.params.len();
         filter
+    }
+
+    /// A filter for a table with a [`tally`], which tells how many rows match as long
+    /// as only [`Filter::and_tallied`] adds conditions.
+    pub fn tallied(fragment: &'static str, value: impl Into<Param>) -> Self {
+        Self { is_tallied: true, ..Self::new(fragment, value) }
     }
 
     /// A clause in which every `?` is the same value.
@@ -178,6 +191,12 @@ impl Filter {
     }
 
     pub fn and(&mut self, clause: Clause) {
+        self.and_tallied(clause);
+        self.is_tallied = false;
+    }
+
+    /// [`Filter::and`] for a condition about the columns of the table's tally alone.
+    pub fn and_tallied(&mut self, clause: Clause) {
         self.conditions.push_str(" AND ");
         self.conditions.push_str(&clause.0);
         self.condition_params = self.params.len();
@@ -243,16 +262,32 @@ impl Filter {
         Ok(())
     }
 
-    /// How many rows that match there are for each value of the column, by that value.
+    /// [`Filter::and_list`] for a condition about the columns of the table's tally alone.
+    pub fn and_tallied_list<T: Into<Param> + Clone>(
+        &mut self,
+        fragment: &'static str,
+        values: &[T],
+    ) -> Result<()> {
+        if !values.is_empty() {
+            let clause = self.list(fragment, values)?;
+            self.and_tallied(clause);
+        }
+        Ok(())
+    }
+
+    /// How many rows that match there are for each value of the column, by that value. The column
+    /// is one of the table's tally if it has one.
     pub fn counts<T: Column>(
         self,
         conn: &mut dyn Conn,
         column: &'static str,
         table: &'static str,
     ) -> Result<Vec<(T, i64)>> {
+        let (count, rows) = self.counted(table);
+        let conditions = &self.conditions;
         let text = format!(
-            "SELECT {column}, COUNT(*) FROM {table} WHERE {} GROUP BY {column} ORDER BY {column}",
-            self.conditions
+            "SELECT {column}, {count} FROM {rows} WHERE {conditions}
+             GROUP BY {column} HAVING {count} > 0 ORDER BY {column}"
         );
         let params: Vec<Val<'_>> = self.params.iter().map(Param::as_val).collect();
         let mut counts = Vec::new();
@@ -303,7 +338,8 @@ impl Filter {
         Ok(values.into_iter().map(|value| self.parameter(value)).collect())
     }
 
-    /// Runs `SELECT {columns} FROM {table}` with the conditions, and counts all that match.
+    /// Runs `SELECT {columns} FROM {table}` with the conditions, and counts all that match: by the
+    /// table's tally if it can tell.
     pub fn page<T>(
         mut self,
         conn: &mut dyn Conn,
@@ -312,7 +348,8 @@ impl Filter {
         page: Page,
         read: fn(&dyn Row) -> Result<T>,
     ) -> Result<(Vec<T>, i64)> {
-        let count = format!("SELECT COUNT(*) FROM {table} WHERE {}", self.conditions);
+        let (count, counted) = self.counted(table);
+        let count = format!("SELECT {count} FROM {counted} WHERE {}", self.conditions);
         let rows = self.rows(conn, (columns, table), order, page, read)?;
         let found = i64::try_from(rows.len()).unwrap_or(i64::MAX);
         if found < page.limit && (found > 0 || page.offset == 0) {
@@ -327,6 +364,15 @@ impl Filter {
             Ok(())
         })?;
         Ok((rows, total))
+    }
+
+    /// What tells how many rows match, and where it is asked for.
+    fn counted(&self, table: &'static str) -> (&'static str, Cow<'static, str>) {
+        if self.is_tallied {
+            (tally::SUM, format!("{} AS {table}", tally::name(table)).into())
+        } else {
+            ("COUNT(*)", table.into())
+        }
     }
 
     /// The rows of a page.

@@ -4,7 +4,7 @@
 
 use types::Result;
 
-use crate::{Conn, Database, Engine, Migrations, migrate};
+use crate::{Conn, Database, Engine, Migrations, migrate, tally};
 
 /// Damages that are listed at most; one is enough to restore a backup.
 const LISTED_MAX: usize = 5;
@@ -23,6 +23,8 @@ pub enum Depth {
 pub struct Report {
     /// Each damage in a few words; none if all is well.
     pub damage: Vec<String>,
+    /// Tables of which a kept total is wrong. No data is lost: they can be counted again.
+    pub miscounted: Vec<String>,
     /// What could not be checked, and how it can be.
     pub unchecked: Vec<&'static str>,
 }
@@ -31,9 +33,15 @@ impl Database {
     /// Looks for damage. An error says that the database could not even be read.
     pub fn check_integrity(&self, depth: Depth) -> Result<Report> {
         let migrations = self.migrations();
-        self.read_blocking(move |conn| match conn.engine() {
-            Engine::Sqlite => sqlite(conn, depth),
-            Engine::Postgres => postgres(conn, migrations, depth),
+        self.read_blocking(move |conn| {
+            let mut report = match conn.engine() {
+                Engine::Sqlite => sqlite(conn, depth),
+                Engine::Postgres => postgres(conn, migrations, depth),
+            }?;
+            if depth == Depth::Full {
+                report.miscounted = tally::wrong(conn, migrate::texts(migrations))?;
+            }
+            Ok(report)
         })
     }
 }
@@ -52,11 +60,11 @@ fn sqlite(conn: &mut dyn Conn, depth: Depth) -> Result<Report> {
         );
         damage.extend(texts(conn, &orphans)?);
     }
-    Ok(Report { damage, unchecked: Vec::new() })
+    Ok(Report { damage, ..Report::default() })
 }
 
 fn postgres(conn: &mut dyn Conn, migrations: Migrations, depth: Depth) -> Result<Report> {
-    let mut report = Report { damage: texts(conn, POSTGRES_RECORDED)?, unchecked: Vec::new() };
+    let mut report = Report { damage: texts(conn, POSTGRES_RECORDED)?, ..Report::default() };
     if texts(conn, "SHOW data_checksums")? != ["on"] {
         report.unchecked.push("page checksums are off; enable them with `pg_checksums --enable`");
     }

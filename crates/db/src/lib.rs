@@ -21,6 +21,8 @@
 //!   hands out numbers, [`rate_bucket`] what nodes may let pass, [`fact`] keeps what is true of the
 //!   database itself, [`background_job`] and [`webhook_delivery`] are queues, [`backup`] copies
 //!   everything in a form that both engines read.
+//! - A line of a migration has a [text found by its parts](text_index) or [rows counted](tally)
+//!   while they are written.
 //! - [`Database::check_integrity`] looks for damaged data, and [`About`] tells how much there is.
 //!
 //! Start with [`Database::open`], then read [`fact`] for what queries look like.
@@ -48,7 +50,9 @@ mod postgres;
 mod queue;
 pub mod rate_bucket;
 pub mod record;
+mod settling;
 mod sqlite;
+mod tally;
 pub mod text_index;
 mod threads;
 pub mod webhook_delivery;

@@ -10,7 +10,7 @@ use std::borrow::Cow;
 
 use types::{Error, Result};
 
-use crate::{Conn, Engine, Val, statements, text_index};
+use crate::{Conn, Engine, Val, statements, tally, text_index};
 
 /// Names and texts of migrations, in order. The number of one is its place in the list, from one.
 pub type Migrations = &'static [(&'static str, &'static str)];
@@ -45,6 +45,11 @@ pub(crate) fn run(conn: &mut dyn Conn, migrations: Migrations) -> Result<()> {
             "the database was made by a newer version of boardwalk; use that one or a newer one",
         ));
     }
+    if done < version(migrations) && engine == Engine::Postgres {
+        // Whoever writes has locked this table since they began, so that nobody holds anything else
+        // that this waits for.
+        conn.script("LOCK TABLE schema_migrations IN SHARE ROW EXCLUSIVE MODE")?;
+    }
     for (number, (name, text)) in (1..).zip(migrations) {
         if number <= done {
             continue;
@@ -53,6 +58,11 @@ pub(crate) fn run(conn: &mut dyn Conn, migrations: Migrations) -> Result<()> {
         conn.execute(&VERSION_INSERT, &[Val::Int(number), Val::Text(name)])?;
     }
     Ok(())
+}
+
+/// The texts of the migrations, in order.
+pub(crate) fn texts(migrations: Migrations) -> impl Iterator<Item = &'static str> {
+    migrations.iter().map(|(_, text)| *text)
 }
 
 /// The number of the newest migration.
@@ -71,10 +81,9 @@ pub fn check_tables(conn: &mut dyn Conn, migrations: Migrations) -> Result<usize
 }
 
 pub(crate) fn render(text: &str, engine: Engine) -> String {
-    let lines = text.lines().map(|line| match text_index::rendered(line, engine) {
-        Some(index) => Cow::Owned(index),
-        None => Cow::Borrowed(line),
-    });
+    let declared =
+        |line| text_index::rendered(line, engine).or_else(|| tally::rendered(line, engine));
+    let lines = text.lines().map(|line| declared(line).map_or(Cow::Borrowed(line), Cow::Owned));
     let mut rendered = lines.collect::<Vec<_>>().join("\n");
     for (token, sqlite, postgres) in TOKENS {
         let replacement = match engine {

@@ -38,6 +38,10 @@ const RETRY_DOUBLINGS_MAX: u32 = 4;
 const LOST_MAX: u32 = 2;
 /// Any number will do as long as nobody else on the server takes it: "boardwlk" in ASCII.
 const MIGRATION_LOCK: i64 = 0x626f_6172_6477_6c6b;
+/// How often a migration is begun again that lost against a change.
+const MIGRATION_RACES_MAX: u32 = 10;
+/// Between two attempts, for those who had to wait meanwhile.
+const MIGRATION_PAUSE: Duration = Duration::from_secs(1);
 
 /// Connects, brings the schema up to date and starts the threads. Lists are read from the
 /// replicas, if there are any.
@@ -76,12 +80,31 @@ pub(crate) fn start(
 
 fn migrate(target: &Target, migrations: Migrations) -> Result<()> {
     let mut conn = target.connect(Purpose::Writing)?;
+    for _ in 0..MIGRATION_RACES_MAX {
+        match migrate_once(&mut conn, target, migrations) {
+            // Nodes of an older version go on working, and one may read for long what this changes.
+            Err(_) if conn.lost_race => {
+                conn.script("ROLLBACK")?;
+                conn.lost_race = false;
+                thread::sleep(MIGRATION_PAUSE);
+            }
+            ended => return ended,
+        }
+    }
+    migrate_once(&mut conn, target, migrations)
+}
+
+fn migrate_once(conn: &mut PgConn, target: &Target, migrations: Migrations) -> Result<()> {
+    // What is counted after a lock was taken includes all that was committed before.
+    conn.script("BEGIN ISOLATION LEVEL READ COMMITTED")?;
     // A change of a large table takes its time.
-    conn.script("BEGIN; SET LOCAL statement_timeout TO 0")?;
+    conn.script("SET LOCAL statement_timeout TO 0")?;
     // Two servers that start at once must not migrate at once.
     conn.script(&format!("SELECT pg_advisory_xact_lock({MIGRATION_LOCK})"))?;
+    // Who writes waits for this, which may wait for who reads.
+    conn.script("SET LOCAL lock_timeout TO '10s'")?;
     conn.script(&format!("CREATE SCHEMA IF NOT EXISTS {}", target.schema))?;
-    crate::migrate::run(&mut conn, migrations)?;
+    crate::migrate::run(conn, migrations)?;
     conn.script("COMMIT")
 }
 

@@ -48,4 +48,5 @@ pub const MIGRATIONS: &[(&str, &str)] = migrations![
     "0033_nodes",
     "0034_connections",
     "0035_portfolio",
+    "0036_tallies",
 ];

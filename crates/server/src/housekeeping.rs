@@ -66,6 +66,9 @@ pub(crate) async fn run(platform: Arc<Platform>, mut stop: watch::Receiver<bool>
         if worked.is_none_or(|at| at.elapsed() >= WORK_EVERY) {
             worked = Some(Instant::now());
             carry_out_due_work(&platform).await;
+            if let Err(error) = platform.store.settle_tallies().await {
+                tracing::warn!(error = error.report(), "what was counted is not drawn together");
+            }
         }
         if purged.is_none_or(|at| at.elapsed() >= PURGE_EVERY) {
             purged = Some(Instant::now());

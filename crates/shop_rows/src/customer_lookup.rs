@@ -374,7 +374,7 @@ pub fn list(
     conn: &mut dyn Conn,
     wanted: &CustomerLookupFilter,
 ) -> Result<(Vec<CustomerLookupRow>, i64)> {
-    let mut filter = Filter::new("site_id = ?", SITE);
+    let mut filter = Filter::tallied("site_id = ?", SITE);
     if let Some((text, columns)) = &wanted.search {
         let pattern = containing(text)?;
         let chosen = LookupColumn::ALL.iter().filter(|column| columns.contains(column));

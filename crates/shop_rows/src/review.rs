@@ -165,8 +165,8 @@ pub fn counts_by_term(conn: &mut dyn Conn, taxonomy: &str) -> Result<BTreeMap<i6
 }
 
 fn conditions(wanted: &ReviewFilter) -> Result<Filter> {
-    let mut filter = Filter::new("site_id = ?", SITE);
-    filter.and(Clause::fixed("kind = 'review'"));
+    let mut filter = Filter::tallied("site_id = ?", SITE);
+    filter.and_tallied(Clause::fixed("kind = 'review'"));
     filter.and_list("product_id IN (?)", &wanted.products)?;
     filter.and_list(
         "EXISTS (SELECT 1 FROM product_terms AS borne WHERE borne.site_id = reviews.site_id
@@ -179,8 +179,8 @@ fn conditions(wanted: &ReviewFilter) -> Result<Filter> {
                AND products.product_id = reviews.product_id AND products.status = 'publish')",
         ));
     }
-    filter.and_list("status IN (?)", &wanted.statuses)?;
-    filter.and_list("status NOT IN (?)", &wanted.statuses_exclude)?;
+    filter.and_tallied_list("status IN (?)", &wanted.statuses)?;
+    filter.and_tallied_list("status NOT IN (?)", &wanted.statuses_exclude)?;
     filter.and_list("user_id IN (?)", &wanted.reviewers)?;
     filter.and_list("user_id NOT IN (?)", &wanted.reviewers_exclude)?;
     filter.and_value("email_key = ?", wanted.email.as_deref().map(fold));

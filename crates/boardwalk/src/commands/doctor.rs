@@ -332,7 +332,11 @@ fn check_database(config: &Config, environment: Environment, depth: Depth) -> (F
     let engine = location.map_or("database", |location| location.engine_name());
     let looked = environment::open_existing(config, environment).and_then(|platform| {
         let (isos, users) = population(&platform)?;
-        Ok((isos, users, platform.store.check_integrity(depth)?))
+        let report = platform.store.check_integrity(depth)?;
+        if report.damage.is_empty() && !report.miscounted.is_empty() {
+            platform.store.recount_tallies_blocking()?;
+        }
+        Ok((isos, users, report))
     });
     match looked {
         Ok((isos, users, report)) => {
@@ -365,6 +369,9 @@ fn judge(report: &Report, depth: Depth) -> std::result::Result<String, String> {
         Depth::Quick => "no damage found; `boardwalk doctor --full` reads every row and index",
         Depth::Full => "every row and index was read, no damage found",
     };
+    let recounted = report.miscounted.iter();
+    let recounted =
+        recounted.map(|table| format!("; the total of {table} was wrong and was counted again"));
     let unchecked = report.unchecked.iter().map(|what| format!("; {what}"));
-    Ok(unchecked.fold(checked.to_owned(), |text, more| text + &more))
+    Ok(recounted.chain(unchecked).fold(checked.to_owned(), |text, more| text + &more))
 }

@@ -150,7 +150,11 @@ impl PgConn {
     }
 
     fn failed(&mut self, error: tokio_postgres::Error) -> Error {
-        let lost = [SqlState::T_R_SERIALIZATION_FAILURE, SqlState::T_R_DEADLOCK_DETECTED];
+        let lost = [
+            SqlState::T_R_SERIALIZATION_FAILURE,
+            SqlState::T_R_DEADLOCK_DETECTED,
+            SqlState::LOCK_NOT_AVAILABLE,
+        ];
         // Meant for a read before this one, whose caller had left: this one is run again.
         let is_cancelled = error.code() == Some(&SqlState::QUERY_CANCELED)
             && self.cancel.was_sent_just_now()

@@ -19,7 +19,9 @@ pub(super) fn failed(error: tokio_postgres::Error) -> Error {
         Some(code) if ["08", "53", "57"].iter().any(|class| code.code().starts_with(class)) => {
             Error::unavailable("the storage is not ready")
         }
-        Some(code) if code.code().starts_with("40") => Error::unavailable("the storage is busy"),
+        Some(code) if code.code().starts_with("40") || *code == SqlState::LOCK_NOT_AVAILABLE => {
+            Error::unavailable("the storage is busy")
+        }
         Some(code) if [SqlState::DATA_CORRUPTED, SqlState::INDEX_CORRUPTED].contains(code) => {
             Error::unavailable("the database is damaged; restore a backup")
         }

@@ -32,4 +32,6 @@ mod schema;
 #[cfg(test)]
 mod support;
 #[cfg(test)]
+mod tallies;
+#[cfg(test)]
 mod transactions;

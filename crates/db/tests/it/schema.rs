@@ -79,12 +79,14 @@ fn introspect(conn: &mut dyn Conn, postgres: bool) -> Result<Tables> {
                      ELSE data_type END::text,
                 CASE is_nullable WHEN 'YES' THEN 1::bigint ELSE 0::bigint END
          FROM information_schema.columns WHERE table_schema = 'boardwalk_sandbox'
+           AND table_name NOT LIKE '%!_tally' ESCAPE '!'
          ORDER BY table_name, ordinal_position"
     } else {
         "SELECT t.name, c.name, c.type, CASE WHEN c.\"notnull\" OR c.pk THEN 0 ELSE 1 END
          FROM sqlite_schema AS t JOIN pragma_table_info(t.name) AS c
          WHERE t.type = 'table' AND t.name NOT LIKE 'sqlite_%'
            AND t.name NOT LIKE '%!_text' ESCAPE '!' AND t.name NOT LIKE '%!_text!_%' ESCAPE '!'
+           AND t.name NOT LIKE '%!_tally' ESCAPE '!'
          ORDER BY t.name, c.cid"
     };
     let mut tables = Tables::new();
@@ -121,10 +123,16 @@ fn indexes_are_as_declared(database: &TestDatabase) {
         Ok(names)
     });
     let migrations = migrations().join("\n");
-    let indexes = migrations.lines().filter(|line| !line.starts_with("DROP "));
-    let indexes = indexes.filter_map(|line| line.split_once("INDEX "));
-    let mut declared: BTreeSet<String> =
-        indexes.map(|(_, rest)| rest.split(' ').next().unwrap().to_owned()).collect();
+    let mut declared: BTreeSet<String> = BTreeSet::new();
+    for line in migrations.lines() {
+        let Some((verb, rest)) = line.split_once("INDEX ") else { continue };
+        let name = rest.split([' ', ';']).next().unwrap();
+        if verb == "DROP " {
+            assert!(declared.remove(name), "{name} is dropped and was never there");
+        } else {
+            declared.insert(name.to_owned());
+        }
+    }
     if database.is_postgres() {
         let texts = migrations.lines().filter_map(|line| line.strip_prefix("@text_index "));
         declared.extend(texts.map(|rest| format!("{}_by_text", rest.split(' ').next().unwrap())));

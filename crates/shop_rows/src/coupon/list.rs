@@ -64,7 +64,7 @@ pub fn count_by_kind(conn: &mut dyn Conn, wanted: &CouponFilter) -> Result<Vec<(
 }
 
 fn conditions(wanted: &CouponFilter) -> Result<Filter> {
-    let mut filter = Filter::new("site_id = ?", SITE);
+    let mut filter = Filter::tallied("site_id = ?", SITE);
     let codes: Vec<String> = wanted.codes.iter().map(|code| fold(code)).collect();
     filter.and_list("code_key IN (?)", &codes)?;
     let part = wanted.code_contains.as_deref().map(containing).transpose()?;
@@ -75,9 +75,9 @@ fn conditions(wanted: &CouponFilter) -> Result<Filter> {
     for word in &wanted.search {
         filter.and_value("search LIKE ? ESCAPE '!'", Some(containing(word)?));
     }
-    filter.and_list("status IN (?)", &wanted.statuses)?;
-    filter.and_list("status NOT IN (?)", &wanted.statuses_exclude)?;
-    filter.and_list("discount_kind IN (?)", &wanted.discount_kinds)?;
+    filter.and_tallied_list("status IN (?)", &wanted.statuses)?;
+    filter.and_tallied_list("status NOT IN (?)", &wanted.statuses_exclude)?;
+    filter.and_tallied_list("discount_kind IN (?)", &wanted.discount_kinds)?;
     filter.and_list("coupon_id IN (?)", &wanted.include)?;
     filter.and_list("coupon_id NOT IN (?)", &wanted.exclude)?;
     filter.and_value("created_us > ?", wanted.after);

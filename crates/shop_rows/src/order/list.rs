@@ -59,10 +59,10 @@ pub fn list(conn: &mut dyn Conn, wanted: &OrderFilter) -> Result<(Vec<OrderRow>,
     let of_few = of_few.iter().any(|texts| !texts.is_empty())
         || [&wanted.parents, &wanted.customers].iter().any(|ids| !ids.is_empty());
     let not_by_id = of_few && wanted.include.is_empty() && wanted.products.is_empty();
-    let mut filter = Filter::new(if not_by_id { NOT_BY_ID } else { "site_id = ?" }, SITE);
-    filter.and_list("kind IN (?)", &wanted.kinds)?;
-    filter.and_list("status IN (?)", &wanted.statuses)?;
-    filter.and_list("status NOT IN (?)", &wanted.statuses_exclude)?;
+    let mut filter = Filter::tallied(if not_by_id { NOT_BY_ID } else { "site_id = ?" }, SITE);
+    filter.and_tallied_list("kind IN (?)", &wanted.kinds)?;
+    filter.and_tallied_list("status IN (?)", &wanted.statuses)?;
+    filter.and_tallied_list("status NOT IN (?)", &wanted.statuses_exclude)?;
     filter.and_list("order_id IN (?)", &wanted.include)?;
     filter.and_list("order_id NOT IN (?)", &wanted.exclude)?;
     filter.and_list(indexed_unless_zero(&wanted.parents, &PARENTS), &wanted.parents)?;

@@ -69,7 +69,7 @@ pub enum UserOrder {
 
 /// A page of the users that match, and how many match.
 pub fn list(conn: &mut dyn Conn, wanted: &UserFilter) -> Result<(Vec<UserRow>, i64)> {
-    let mut filter = Filter::new("users.site_id = ?", SITE);
+    let mut filter = Filter::tallied("users.site_id = ?", SITE);
     if let Some((text, columns)) = &wanted.search {
         let clause = search(&mut filter, text, columns)?;
         filter.and(clause);
@@ -79,11 +79,12 @@ pub fn list(conn: &mut dyn Conn, wanted: &UserFilter) -> Result<(Vec<UserRow>, i
     filter.and_list("nicename IN (?)", &wanted.nicenames)?;
     if !wanted.roles.is_empty() {
         let clause = roles(&mut filter, &wanted.roles)?;
-        filter.and(clause);
+        filter.and_tallied(clause);
     }
     for role in &wanted.roles_exclude {
-        let pattern = containing(&format!(" {role} "))?;
-        filter.and_value("roles NOT LIKE ? ESCAPE '!'", Some(pattern));
+        let without =
+            filter.clause("roles NOT LIKE ? ESCAPE '!'", containing(&format!(" {role} "))?);
+        filter.and_tallied(without);
     }
     filter.and_value("registered_us >= ?", wanted.registered_from);
     filter.and_value("registered_us < ?", wanted.registered_before);
