@@ -481,7 +481,7 @@ impl Work {
             Ok(())
         });
         writing.await?;
-        self.store.site.forget_options();
+        self.store.site.note_write();
         self.number_events().await
     }
 }

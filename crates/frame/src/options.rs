@@ -10,7 +10,7 @@ pub mod secrets;
 mod site;
 
 use std::collections::HashMap;
-use std::sync::{LazyLock, PoisonError, RwLock};
+use std::sync::{LazyLock, OnceLock, PoisonError, RwLock};
 
 use db::Conn;
 use jiff::civil::DateTime;
@@ -25,6 +25,7 @@ pub(crate) use self::site::FIRST_CONTENT_OPTION;
 #[derive(Debug, Default)]
 pub struct Options {
     values: HashMap<&'static str, Value>,
+    zone: OnceLock<TimeZone>,
     /// Changes whenever any option does.
     pub version: i64,
 }
@@ -37,7 +38,7 @@ impl Options {
             let Some(definition) = definition(&name) else { continue };
             values.insert(definition.name, serde_json::from_str(&text).unwrap_or(Value::Null));
         }
-        Ok(Self { values, version })
+        Ok(Self { values, zone: OnceLock::new(), version })
     }
 
     /// The value of a listed option, or its default; null for a name that is not listed.
@@ -45,8 +46,7 @@ impl Options {
         if let Some(value) = self.values.get(name) {
             return value.clone();
         }
-        let default = definition(name).map(|definition| definition.default);
-        default.and_then(|text| serde_json::from_str(text).ok()).unwrap_or(Value::Null)
+        declared(name, |declared| declared.default.clone()).unwrap_or(Value::Null)
     }
 
     pub fn text(&self, name: &str) -> String {
@@ -78,6 +78,10 @@ impl Options {
 
     /// The zone in which the site lives: a named one, or a fixed offset.
     pub fn time_zone(&self) -> TimeZone {
+        self.zone.get_or_init(|| self.chosen_zone()).clone()
+    }
+
+    fn chosen_zone(&self) -> TimeZone {
         let name = self.text("timezone_string");
         if let (false, Ok(zone)) = (name.is_empty(), TimeZone::get(&name)) {
             return zone;
@@ -137,12 +141,27 @@ impl Options {
 /// Tables of options, each of the crate that owns them.
 pub type Tables = &'static [&'static [Definition]];
 
+/// An option with its default as a value.
+#[derive(Debug)]
+struct Declared {
+    definition: &'static Definition,
+    default: Value,
+}
+
 /// The site's own options, and those that crates above have declared.
-static DECLARED: LazyLock<RwLock<HashMap<&'static str, &'static Definition>>> =
+static DECLARED: LazyLock<RwLock<HashMap<&'static str, Declared>>> =
     LazyLock::new(|| RwLock::new(by_name(&[site::DEFINITIONS])));
 
-fn by_name(tables: &[&'static [Definition]]) -> HashMap<&'static str, &'static Definition> {
-    tables.iter().copied().flatten().map(|definition| (definition.name, definition)).collect()
+fn by_name(tables: &[&'static [Definition]]) -> HashMap<&'static str, Declared> {
+    let declared = |definition: &'static Definition| {
+        let default = serde_json::from_str(definition.default).unwrap_or(Value::Null);
+        (definition.name, Declared { definition, default })
+    };
+    tables.iter().copied().flatten().map(declared).collect()
+}
+
+fn declared<T>(name: &str, read: impl FnOnce(&Declared) -> T) -> Option<T> {
+    DECLARED.read().unwrap_or_else(PoisonError::into_inner).get(name).map(read)
 }
 
 /// Adds options of the crates above to those of the site: done once at the start of a process, by
@@ -161,7 +180,7 @@ pub fn settings(tables: Tables) -> impl Iterator<Item = (&'static Definition, &'
 
 /// The definition of an option by its name.
 pub fn definition(name: &str) -> Option<&'static Definition> {
-    DECLARED.read().unwrap_or_else(PoisonError::into_inner).get(name).copied()
+    declared(name, |declared| declared.definition)
 }
 
 /// Stores the value of a listed option.

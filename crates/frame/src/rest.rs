@@ -43,7 +43,7 @@ struct Forgetting<'s>(&'s Site);
 
 impl Drop for Forgetting<'_> {
     fn drop(&mut self) {
-        self.0.forget_options();
+        self.0.note_write();
     }
 }
 

@@ -21,7 +21,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use contract::rest::Table;
-use db::{Conn, Database};
+use db::{Conn, Database, Watch};
 use types::{Clock, Environment, Result};
 use url::Url;
 use vault::Vault;
@@ -46,7 +46,8 @@ use crate::password::Hasher;
 use crate::turns::Turns;
 use crate::{Options, Settings, options};
 
-/// Options are looked at again after this time, so that other processes' changes are seen.
+/// Options are looked at again after this time, so that changes of processes are seen that tell
+/// nobody of them, such as a command beside the server.
 const OPTIONS_LIFE: Duration = Duration::from_millis(900);
 /// The kind of job that sends an e-mail. **A site without it sends no mail.**
 pub const MAIL_JOB: &str = "mail";
@@ -68,6 +69,15 @@ pub struct Parts {
     pub shop_code_prefix: &'static str,
 }
 
+/// The options as they were read.
+#[derive(Debug)]
+struct KeptOptions {
+    since: Instant,
+    /// The count of their changes before they were read.
+    changes: u64,
+    options: Arc<Options>,
+}
+
 /// Another environment of the same installation.
 #[derive(Clone, Debug)]
 pub struct Neighbour {
@@ -84,7 +94,9 @@ pub struct Site {
     gate: Gate,
     hasher: Hasher,
     recent: Recent,
-    options: Mutex<Option<(Instant, Arc<Options>)>>,
+    options: Mutex<Option<KeptOptions>>,
+    /// Changes of options.
+    options_changes: Watch,
     documents: Documents,
     content_sources: Vec<Box<dyn ContentSource>>,
     abilities: Vec<Box<dyn SiteAbility>>,
@@ -128,6 +140,7 @@ impl Site {
     pub(crate) fn with_table(parts: Parts, table: Table<Action>) -> Self {
         options::declare(parts.options);
         let gate = Gate::new(parts.wrong_credentials_per_minute, &parts.store);
+        let options_changes = parts.store.watch(&["options"]);
         Self {
             parts,
             table,
@@ -135,6 +148,7 @@ impl Site {
             hasher: Hasher::default(),
             recent: Recent::default(),
             options: Mutex::new(None),
+            options_changes,
             documents: Documents::default(),
             content_sources: Vec::new(),
             abilities: Vec::new(),
@@ -403,20 +417,26 @@ impl Site {
 
     /// The options as they are, or were a moment ago.
     pub async fn options(&self) -> Result<Arc<Options>> {
-        if let Some((at, options)) = &*self.options.lock().unwrap_or_else(PoisonError::into_inner)
-            && at.elapsed() < OPTIONS_LIFE
+        let changes = self.options_changes.generation();
+        if let Some(kept) = &*self.options.lock().unwrap_or_else(PoisonError::into_inner)
+            && kept.changes == changes
+            && kept.since.elapsed() < OPTIONS_LIFE
         {
-            return Ok(Arc::clone(options));
+            return Ok(Arc::clone(&kept.options));
         }
         let options = Arc::new(self.store().read(Options::read).await?);
-        let kept = Some((Instant::now(), Arc::clone(&options)));
-        *self.options.lock().unwrap_or_else(PoisonError::into_inner) = kept;
+        let kept = KeptOptions { since: Instant::now(), changes, options: Arc::clone(&options) };
+        *self.options.lock().unwrap_or_else(PoisonError::into_inner) = Some(kept);
         Ok(options)
     }
 
-    /// After a change, so that the one who made it sees it.
-    pub fn forget_options(&self) {
+    /// After a change, so that nobody is answered from before it.
+    pub fn note_write(&self) {
         self.recent.note_write();
-        *self.options.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        // Other nodes tell what they have changed, but a client that goes to the next node may be
+        // there before the news.
+        if !self.store().is_embedded() {
+            *self.options.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        }
     }
 }

@@ -37,7 +37,7 @@ fn set(shop: &TestShop, path: &str, value: &str) {
 fn shop() -> TestShop {
     let shop = TestShop::with_mail();
     shop.write(|conn| frame::options::set(conn, "admin_email", &json!("owner@example.test")));
-    shop.site.forget_options();
+    shop.site.note_write();
     shop
 }
 

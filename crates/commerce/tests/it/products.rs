@@ -408,7 +408,7 @@ fn a_list_tells_how_many_there_are_whatever_happened_to_them() {
     };
     let recount = || {
         shop.write(shop_rows::product::recount);
-        shop.site.forget_options();
+        shop.site.note_write();
     };
     let check = |expected: [usize; 3]| {
         let found = [total("status=publish"), total("status=draft"), total("type=simple")];
@@ -431,7 +431,7 @@ fn a_list_tells_how_many_there_are_whatever_happened_to_them() {
     check([0, 1, 1]);
     // A backup of former times has no counts.
     shop.write(|conn| conn.script("DELETE FROM product_counts"));
-    shop.site.forget_options();
+    shop.site.note_write();
     assert_eq!(total("status=draft"), 0);
     recount();
     check([0, 1, 1]);

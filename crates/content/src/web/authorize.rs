@@ -171,7 +171,7 @@ impl PageRequest<'_> {
             Ok(Some(password))
         });
         let password = made.await?;
-        self.site.forget_options();
+        self.site.note_write();
         Ok(password.map(|password| Secret::new(in_groups(password.expose()))))
     }
 

@@ -42,7 +42,7 @@ impl Shop {
 
     /// Called when a transaction with the shop is over, so that nobody is shown what was before.
     pub(super) fn changed(&self) {
-        self.0.forget_options();
+        self.0.note_write();
     }
 
     fn operator() -> UserRow {

@@ -31,7 +31,7 @@ impl Shop {
             let admin = site_rows::user::get(conn, 1)?.unwrap();
             site.done_by(conn, admin, (verb, &path), body.clone(), now)
         });
-        self.recorded.site.forget_options();
+        self.recorded.site.note_write();
         done.unwrap()
     }
 

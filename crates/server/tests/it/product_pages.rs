@@ -45,7 +45,7 @@ fn a_product_has_a_page_that_can_be_embedded() {
             site.done_by(conn, admin, (verb, &path), body.clone(), now)
         });
         // What was answered a moment ago is old, as after any request that changes something.
-        shop.site.forget_options();
+        shop.site.note_write();
         done.unwrap()
     };
     let page = |path: &str| {

@@ -52,7 +52,7 @@ fn a_review_waits_until_somebody_approves_it() {
 
 fn write_option(shop: &TestShop, name: &'static str, value: Value) {
     shop.write(move |conn| frame::options::set(conn, name, &value));
-    shop.site.forget_options();
+    shop.site.note_write();
 }
 
 #[test]

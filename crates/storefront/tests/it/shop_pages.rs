@@ -432,7 +432,7 @@ fn the_shop_can_be_the_front_page() {
         frame::options::set(conn, "page_on_front", &json!(7))?;
         frame::options::set(conn, "woocommerce_shop_page_id", &json!("7"))
     });
-    shop.site.forget_options();
+    shop.site.note_write();
     let front = reader.get("/");
     assert_eq!(front.status, 200);
     assert!(front.has("/product/anchor/"), "{}", front.body);
