@@ -20,6 +20,7 @@ pub mod links;
 pub mod loose;
 pub mod multipart;
 mod node;
+pub mod object;
 pub mod openapi;
 pub mod params;
 pub mod refusal;

@@ -3,9 +3,10 @@
 //! Each item has its own answer. One that is refused leaves no trace and does not keep the others
 //! from being done, unless the caller wants all to be valid: then nothing is done at all.
 
+use contract::object;
 use contract::rest::route::{CREATE, Route};
 use contract::rest::{Args, Refusal, Reply, Schema, Stop, Verb};
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 use types::Error;
 
 use crate::action::{Action, Work, anyone, write};
@@ -80,8 +81,7 @@ pub fn run(call: &mut Call<'_>, inherited: &[(String, String)]) -> Result<Reply,
             .iter()
             .map(|item| error_of(item).map_or(Value::Null, |f| enveloped(Reply::from(f))))
             .collect();
-        let body = json!({ "failed": "validation", "responses": responses });
-        return Ok(multi_status(body));
+        return Ok(multi_status(object! { "failed": "validation", "responses": responses }));
     }
     let site = call.site;
     let mut responses = Vec::new();
@@ -92,7 +92,7 @@ pub fn run(call: &mut Call<'_>, inherited: &[(String, String)]) -> Result<Reply,
         };
         responses.push(enveloped(reply));
     }
-    Ok(multi_status(json!({ "responses": responses })))
+    Ok(multi_status(object! { "responses": responses }))
 }
 
 fn multi_status(body: Value) -> Reply {
@@ -175,5 +175,5 @@ fn carry_out(
 
 fn enveloped(reply: Reply) -> Value {
     let (status, headers, body) = reply.into_json();
-    json!({ "body": body, "status": status, "headers": header_map(&headers) })
+    object! { "body": body, "status": status, "headers": header_map(&headers) }
 }

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use db::Conn;
 use db::filter::LIST_MAX;
+use serde::Deserialize;
 use serde_json::Value;
 use shop_rows::attribute;
 use shop_rows::product::{self, ProductFilter, ProductRow};
@@ -12,6 +13,7 @@ use site_rows::term::{self, TermFilter};
 use types::Result;
 
 use super::record::{Line, Order};
+use crate::pictures::Image;
 use crate::taxonomies::CATEGORY;
 
 pub(super) const VARIATION: &str = "variation";
@@ -24,6 +26,13 @@ pub(super) struct Goods {
     labels: HashMap<String, String>,
     /// Names of terms by taxonomy and slug.
     terms: HashMap<(String, String), String>,
+}
+
+/// Of a product's details, what its pictures are read from.
+#[derive(Deserialize)]
+struct Pictured {
+    #[serde(default)]
+    images: Vec<Image>,
 }
 
 /// A product or variation that is for sale.
@@ -168,9 +177,9 @@ impl Good<'_> {
     /// The first picture: its id and its address.
     pub(super) fn image(&self) -> Option<(i64, String)> {
         let first = |row: &ProductRow| {
-            let details: Value = serde_json::from_str(&row.details).ok()?;
-            let image = details.get("images")?.get(0)?;
-            Some((image["id"].as_i64()?, image["src"].as_str()?.to_owned()))
+            let details: Pictured = serde_json::from_str(&row.details).ok()?;
+            let image = details.images.into_iter().next()?;
+            Some((image.id, image.src))
         };
         first(self.row).or_else(|| self.parent.and_then(first))
     }

@@ -1,5 +1,6 @@
 //! Orders and refunds as they are shown.
 
+use contract::object;
 use frame::{Call, Options, Visit};
 use serde_json::{Map, Value, json};
 use shop_rows::order::{ItemKind, OrderRow};
@@ -51,7 +52,7 @@ impl<'a> Manner<'a> {
         for _ in 6..self.decimals {
             text.push('0');
         }
-        json!(text)
+        Value::String(text)
     }
 
     fn entries(&self, entries: &[Value]) -> Vec<Value> {
@@ -84,11 +85,11 @@ pub(super) fn body(
 ) -> Value {
     let Order { row, details, .. } = order;
     let amount = |value: Amount| manner.amount(value);
-    let mut body = json!({
+    let mut body = object! {
         "id": row.order_id,
         "parent_id": row.parent_id,
-        "status": row.status,
-        "currency": row.currency,
+        "status": row.status.as_str(),
+        "currency": row.currency.as_str(),
         "version": env!("CARGO_PKG_VERSION"),
         "prices_include_tax": row.prices_include_tax,
         "discount_total": amount(row.discount_total),
@@ -99,18 +100,18 @@ pub(super) fn body(
         "total": amount(row.total),
         "total_tax": amount(row.total_tax),
         "customer_id": row.customer_id,
-        "order_key": row.order_key,
+        "order_key": row.order_key.as_str(),
         "billing": billing(&details.billing),
         "shipping": shipping(&details.shipping),
-        "payment_method": row.payment_method,
-        "payment_method_title": details.payment_method_title,
-        "transaction_id": details.transaction_id,
-        "customer_ip_address": details.customer_ip_address,
-        "customer_user_agent": details.customer_user_agent,
-        "created_via": row.created_via,
-        "customer_note": details.customer_note,
-        "cart_hash": details.cart_hash,
-        "number": row.number,
+        "payment_method": row.payment_method.as_str(),
+        "payment_method_title": details.payment_method_title.as_str(),
+        "transaction_id": details.transaction_id.as_str(),
+        "customer_ip_address": details.customer_ip_address.as_str(),
+        "customer_user_agent": details.customer_user_agent.as_str(),
+        "created_via": row.created_via.as_str(),
+        "customer_note": details.customer_note.as_str(),
+        "cart_hash": details.cart_hash.as_str(),
+        "number": row.number.as_str(),
         "meta_data": manner.entries(&details.meta_data),
         "line_items": lines(manner, order, ItemKind::Line, goods),
         "tax_lines": lines(manner, order, ItemKind::Tax, goods),
@@ -119,7 +120,7 @@ pub(super) fn body(
         "coupon_lines": lines(manner, order, ItemKind::Coupon, goods),
         "refunds": refunds.iter().map(|refund| refund_note(manner, refund)).collect::<Vec<_>>(),
         "currency_symbol": money::symbol(&row.currency),
-    });
+    };
     let Value::Object(members) = &mut body else { return body };
     for (name, time) in [
         ("date_created", Some(row.created)),
@@ -192,11 +193,11 @@ pub(crate) fn total_formatted(options: &Options, row: &OrderRow, refunds: &[Orde
 }
 
 fn refund_note(manner: &Manner<'_>, refund: &OrderRow) -> Value {
-    json!({
+    object! {
         "id": refund.order_id,
-        "reason": refund.reason,
+        "reason": refund.reason.as_str(),
         "total": manner.amount(-refund.refund_amount),
-    })
+    }
 }
 
 pub(super) fn billing(address: &Address) -> Value {
@@ -224,12 +225,12 @@ pub(super) fn refund_body(
 ) -> Value {
     let Order { row, details, .. } = refund;
     let [created, created_gmt] = moments::pair(manner.options, Some(row.created));
-    let mut body = json!({
+    let mut body = object! {
         "id": row.order_id,
         "date_created": created,
         "date_created_gmt": created_gmt,
         "amount": manner.amount(row.refund_amount),
-        "reason": row.reason,
+        "reason": row.reason.as_str(),
         "refunded_by": row.refunded_by,
         "refunded_payment": details.refunded_payment,
         "meta_data": manner.entries(&details.meta_data),
@@ -237,7 +238,7 @@ pub(super) fn refund_body(
         "shipping_lines": lines(manner, refund, ItemKind::Shipping, goods),
         "tax_lines": lines(manner, refund, ItemKind::Tax, goods),
         "fee_lines": lines(manner, refund, ItemKind::Fee, goods),
-    });
+    };
     if let (true, Value::Object(members)) = (tells_order, &mut body) {
         members.insert(String::from("parent_id"), json!(row.parent_id));
     }
@@ -253,41 +254,41 @@ fn line_body(manner: &Manner<'_>, line: &Line, goods: &Goods) -> Value {
     let amount = |value: Amount| manner.amount(value);
     let entries = line_entries(manner, line, goods);
     let mut body = match row.kind {
-        ItemKind::Line => return product_body(manner, line, goods, &entries),
-        ItemKind::Tax => json!({
+        ItemKind::Line => return product_body(manner, line, goods, entries),
+        ItemKind::Tax => object! {
             "id": row.item_id,
-            "rate_code": row.name,
+            "rate_code": row.name.as_str(),
             "rate_id": row.rate_id,
-            "label": details.label,
+            "label": details.label.as_str(),
             "compound": details.compound,
             "tax_total": amount(row.total_tax),
             "shipping_tax_total": amount(details.shipping_tax.unwrap_or_default()),
             "rate_percent": details.rate_percent.map(amounts::number),
-        }),
-        ItemKind::Shipping => json!({
+        },
+        ItemKind::Shipping => object! {
             "id": row.item_id,
-            "method_title": row.name,
-            "method_id": details.method_id,
-            "instance_id": details.instance_id,
+            "method_title": row.name.as_str(),
+            "method_id": details.method_id.as_str(),
+            "instance_id": details.instance_id.as_str(),
             "total": amount(row.total),
             "total_tax": amount(row.total_tax),
             "taxes": taxes(manner, line),
-            "tax_status": details.tax_status,
-        }),
-        ItemKind::Fee => json!({
+            "tax_status": details.tax_status.as_str(),
+        },
+        ItemKind::Fee => object! {
             "id": row.item_id,
-            "name": row.name,
-            "tax_class": details.tax_class,
-            "tax_status": details.tax_status,
+            "name": row.name.as_str(),
+            "tax_class": details.tax_class.as_str(),
+            "tax_status": details.tax_status.as_str(),
             "amount": "",
             "total": amount(row.total),
             "total_tax": amount(row.total_tax),
             "taxes": taxes(manner, line),
-        }),
+        },
         ItemKind::Coupon => coupon_body(line),
     };
     if let Value::Object(members) = &mut body {
-        members.insert(String::from("meta_data"), json!(entries));
+        members.insert(String::from("meta_data"), Value::Array(entries));
     }
     body
 }
@@ -296,18 +297,18 @@ fn coupon_body(line: &Line) -> Value {
     let info = line.meta(super::COUPON_INFO).and_then(|text| serde_json::from_str(text).ok());
     let info: Vec<Value> = info.unwrap_or_default();
     let kind = info.get(2).and_then(Value::as_str).unwrap_or("fixed_cart");
-    json!({
+    object! {
         "id": line.row.item_id,
-        "code": line.row.name,
+        "code": line.row.name.as_str(),
         "discount": line.row.total.to_string(),
         "discount_tax": line.row.total_tax.to_string(),
         "discount_type": kind,
         "nominal_amount": info.get(3).and_then(amounts::read).map_or(json!(0), amounts::number),
         "free_shipping": info.get(4).and_then(Value::as_bool).unwrap_or_default(),
-    })
+    }
 }
 
-fn product_body(manner: &Manner<'_>, line: &Line, goods: &Goods, entries: &[Value]) -> Value {
+fn product_body(manner: &Manner<'_>, line: &Line, goods: &Goods, entries: Vec<Value>) -> Value {
     let Line { row, details } = line;
     let amount = |value: Amount| manner.amount(value);
     let good = goods.of_line(line);
@@ -329,25 +330,25 @@ fn product_body(manner: &Manner<'_>, line: &Line, goods: &Goods, entries: &[Valu
     };
     // What is gone is not named, though reports still count it.
     let named = |id: i64| if goods.get(id).is_some() { id } else { 0 };
-    json!({
+    object! {
         "id": row.item_id,
-        "name": row.name,
+        "name": row.name.as_str(),
         "product_id": named(row.product_id),
         "variation_id": named(row.variation_id),
         "quantity": amounts::number(row.quantity),
-        "tax_class": details.tax_class,
+        "tax_class": details.tax_class.as_str(),
         "subtotal": amount(row.subtotal),
         "subtotal_tax": amount(row.subtotal_tax),
         "total": amount(row.total),
         "total_tax": amount(row.total_tax),
         "taxes": taxes(manner, line),
         "meta_data": entries,
-        "sku": good.map(|good| &good.row.sku),
-        "global_unique_id": good.map(|good| &good.row.global_unique_id),
+        "sku": good.map(|good| good.row.sku.as_str()),
+        "global_unique_id": good.map(|good| good.row.global_unique_id.as_str()),
         "price": price,
         "image": image,
-        "parent_name": good.and_then(|good| good.parent).map(|parent| &parent.name),
-    })
+        "parent_name": good.and_then(|good| good.parent).map(|parent| parent.name.as_str()),
+    }
 }
 
 /// The entries of a line, with how people read them.
@@ -366,10 +367,10 @@ fn line_entries(manner: &Manner<'_>, line: &Line, goods: &Goods) -> Vec<Value> {
             }
             other => (goods.display(line, key, "").0, other.clone()),
         };
-        entries.push(json!({
-            "id": entry["id"], "key": key, "value": value,
+        entries.push(object! {
+            "id": entry["id"].clone(), "key": key, "value": value.clone(),
             "display_key": display_key, "display_value": display_value,
-        }));
+        });
     }
     entries
 }
@@ -377,7 +378,7 @@ fn line_entries(manner: &Manner<'_>, line: &Line, goods: &Goods) -> Vec<Value> {
 fn taxes(manner: &Manner<'_>, line: &Line) -> Vec<Value> {
     let shares = line.details.taxes.iter().map(|share| {
         let subtotal = share.subtotal.map_or(json!(""), |subtotal| manner.amount(subtotal));
-        json!({ "id": share.rate_id, "total": manner.amount(share.total), "subtotal": subtotal })
+        object! { "id": share.rate_id, "total": manner.amount(share.total), "subtotal": subtotal }
     });
     shares.collect()
 }

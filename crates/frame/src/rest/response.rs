@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use contract::object;
 use contract::rest::reply::Prepared;
 use contract::rest::{Body, Refusal, Reply};
 use serde_json::{Map, Value, json};
@@ -187,7 +188,7 @@ impl Site {
         let (inner_status, inner_headers, mut body) = reply.into_json();
         if wrapping.envelope {
             let headers = header_map(&inner_headers);
-            body = json!({ "body": body, "status": inner_status, "headers": headers });
+            body = object! { "body": body, "status": inner_status, "headers": headers };
             if let Value::Object(members) = &mut body {
                 members.extend(beside);
             }
