@@ -69,7 +69,7 @@ impl Site {
                 return Response::plain_refusal(&refusal, &visit.rest_url);
             }
             None => {
-                let carried_out = self.recall_or_carry_out(&request, &method, &visit);
+                let carried_out = Box::pin(self.recall_or_carry_out(&request, &method, &visit));
                 let reply = match &visit.identity.user {
                     Some(user) => db::as_caller(line_of_user(user.id()), carried_out).await,
                     None => carried_out.await,

@@ -20,6 +20,11 @@ use tokio::sync::Semaphore;
 use crate::intake::receive;
 use crate::rest::RestService;
 
+/// Whether a path may be one of a connected store.
+pub(crate) fn is_below(path: &str) -> bool {
+    path.starts_with(STORES_ROOT)
+}
+
 /// The answer to a request below the path of a connected store; the request itself if it is not.
 pub(crate) async fn answer(
     rest: &Arc<RestService>,

@@ -42,7 +42,7 @@ use crate::request_record::Exchange;
 use crate::rest::RestService;
 use crate::shared::Shared;
 use crate::web::WebService;
-use crate::{admin, compression, connected, request_record};
+use crate::{admin, compression, connected, request_id, request_record};
 
 /// Files in memory at once, whatever the settings say.
 const FILES_AT_ONCE_MAX: usize = 64;
@@ -124,15 +124,16 @@ async fn answer_other(
     stores: Option<Arc<connect::Stores>>,
     request: Request,
 ) -> Response<Body> {
-    let request = match &stores {
+    let is_of_store = connected::is_below(request.uri().path());
+    let request = match stores.as_ref().filter(|_| is_of_store) {
         None => request,
-        Some(stores) => match connected::answer(&rest, stores, request).await {
+        Some(stores) => match Box::pin(connected::answer(&rest, stores, request)).await {
             Ok(answer) => return answer,
             Err(request) => *request,
         },
     };
     if let Some(path) = rest.path_of(request.uri()) {
-        return rest.answer(path, request).await;
+        return Box::pin(rest.answer(path, request)).await;
     }
     if let Some(file) = crate::portal::answer(rest.shared.portal, &request) {
         return file;
@@ -141,9 +142,9 @@ async fn answer_other(
     if let Some(file) = crate::feeds::answer(&rest.site, method, &path).await {
         return file;
     }
-    match web.answer(request).await {
+    match Box::pin(web.answer(request)).await {
         Ok(page) => page,
-        Err(request) => answer_request(service, None, *request).await,
+        Err(request) => Box::pin(answer_request(service, None, *request)).await,
     }
 }
 
@@ -171,7 +172,7 @@ async fn answer_request(
 ) -> Response<Body> {
     let started = Instant::now();
     let now = service.platform.clock.now();
-    let request_id = format!("req_{}", uuid::Uuid::now_v7().simple());
+    let request_id = request_id::next(now);
     let mut visit = Visit {
         service: &service,
         now,

@@ -23,6 +23,7 @@ use crate::intake::{BodyError, WRONG_HOST, drain, has_proper_host, receive};
 use crate::listen::Peer;
 use crate::live;
 use crate::panics::catch_panic;
+use crate::request_id;
 use crate::shared::Shared;
 use crate::uploads::{UploadError, receive_file};
 
@@ -66,9 +67,10 @@ impl RestService {
         let started = Instant::now();
         let is_read = matches!(*request.method(), Method::GET | Method::HEAD | Method::OPTIONS);
         let wants_stream = live::wants_stream(request.headers());
-        let request_id = format!("req_{}", uuid::Uuid::now_v7().simple());
+        let request_id = request_id::next(self.site.clock().now());
         let span = tracing::info_span!("request", request.id = request_id);
-        let handled = AssertUnwindSafe(self.handle(path, request).instrument(span));
+        // What is long is boxed wherever it would be moved from one future into the next.
+        let handled = AssertUnwindSafe(Box::pin(self.handle(path, request)).instrument(span));
         let answered = catch_panic(handled).await.unwrap_or_else(|message| {
             tracing::error!(panic = message, request.id = request_id, "request handler panicked");
             refusal(500, "internal_server_error", "Something went wrong on our side.")
@@ -171,7 +173,7 @@ impl RestService {
              stored before you send it again."
         };
         let line = request.client.address.to_string();
-        tokio::time::timeout(time, db::as_caller(line, self.site.answer(request)))
+        tokio::time::timeout(time, db::as_caller(line, Box::pin(self.site.answer(request))))
             .await
             .unwrap_or_else(|_| refusal(503, "rest_too_slow", too_slow))
     }

@@ -22,6 +22,7 @@ use crate::answer::set;
 use crate::compression;
 use crate::intake::{BodyError, WRONG_HOST, drain, has_proper_host, receive};
 use crate::panics::catch_panic;
+use crate::request_id;
 use crate::rest::RestService;
 use crate::uploads;
 
@@ -51,7 +52,7 @@ impl WebService {
             return Err(Box::new(request));
         }
         let started = Instant::now();
-        let request_id = format!("req_{}", uuid::Uuid::now_v7().simple());
+        let request_id = request_id::next(self.rest.site.clock().now());
         let span = tracing::info_span!("request", request.id = request_id);
         let is_head = request.method() == Method::HEAD;
         let (parts, body) = request.into_parts();

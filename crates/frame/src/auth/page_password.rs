@@ -91,7 +91,10 @@ impl Site {
     }
 
     fn marks<'h>(&self, headers: &'h [(String, String)]) -> impl Iterator<Item = &'h str> {
-        let value = cookies::among(headers, &self.page_password_cookie()).unwrap_or_default();
+        // The name of the cookie takes a hash, and most requests bring none.
+        let has_cookies = headers.iter().any(|(name, _)| name == "cookie");
+        let value = has_cookies.then(|| cookies::among(headers, &self.page_password_cookie()));
+        let value = value.flatten().unwrap_or_default();
         value.split(SEPARATOR).filter(|mark| !mark.is_empty()).take(MARKS_MAX)
     }
 }
