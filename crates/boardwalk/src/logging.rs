@@ -16,11 +16,12 @@ use crate::config::Log;
 
 /// The crates whose lines follow the rules of `docs/logging.md`. Others tell of parameters of
 /// statements, of header fields, or of the text that they parse, at levels below [`LIBRARY_LEVEL`].
-const OWN_CRATES: [&str; 16] = [
+const OWN_CRATES: [&str; 18] = [
     "admin",
     "analytics",
     "boardwalk",
     "commerce",
+    "connect",
     "content",
     "contract",
     "db",
@@ -31,6 +32,7 @@ const OWN_CRATES: [&str; 16] = [
     "server",
     "shop_rows",
     "site_rows",
+    "storefront",
     "types",
     "vault",
 ];
