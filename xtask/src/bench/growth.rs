@@ -56,6 +56,9 @@ const WRITES: usize = 100;
 /// Nothing is asked again that takes as long.
 const LONG: Duration = Duration::from_secs(2);
 
+/// What a search by an address is called in the table.
+const SEARCH_OF_SOMEBODY: &str = "/wp-json/wc/v3/orders?search={email}";
+
 /// What a read came to in one size.
 #[derive(Clone, Copy, Debug)]
 struct Sample {
@@ -127,6 +130,12 @@ fn measure(
             let sample = asked.sample(&path, clock)?;
             samples.entry(path).or_default().insert(size, sample);
         }
+    }
+    let name = SEARCH_OF_SOMEBODY;
+    if only.is_none_or(|only| name.contains(only)) {
+        let path = requests::search_of_somebody(&mut asked)?;
+        let sample = asked.sample(&path, clock)?;
+        samples.entry(name.to_owned()).or_default().insert(size, sample);
     }
     for (path, body) in requests::writes(&mut asked)? {
         let name = format!("POST {path}");

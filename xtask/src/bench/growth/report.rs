@@ -19,13 +19,33 @@ const POWER_MAX: f64 = 0.2;
 
 /// Reads that may grow, by how their paths begin, with the reason.
 const MAY_GROW: &[(&str, &str)] = &[
+    ("/v1/audit/verify", "all entries are younger than the last checkpoint"),
     ("/wp-json/wc-analytics/customers?search=", "on PostgreSQL a search reads all customers"),
     ("/wp-json/wc-analytics/customers?orderby=name", "on PostgreSQL without an index"),
+    ("/wp-json/wc-analytics/leaderboards", BOUGHT),
+    ("/wp-json/wc-analytics/products/low-in-stock", "looks for the last of all sales of a product"),
+    ("/wp-json/wc-analytics/reports/customers/stats", BOUGHT),
+    ("/wp-json/wc-analytics/reports/customers?orderby=total_spend", BOUGHT),
+    ("/wp-json/wc-analytics/reports/orders/stats", SOLD),
+    ("/wp-json/wc-analytics/reports/performance-indicators", SOLD),
+    ("/wp-json/wc-analytics/reports/products/stats", SOLD),
+    ("/wp-json/wc-analytics/reports/revenue/stats", SOLD),
     (
         "/wp-json/wc-admin/launch-your-store/woopayments/test-orders/count",
         "asked once, before a shop opens",
     ),
+    ("/wp-json/wc/v3/customers?search=", SEARCHED),
+    ("/wp-json/wc/v3/reports/customers/totals", "looks at each customer who has paid"),
+    ("/wp-json/wc/v3/orders?after=", "counts the orders of the period"),
+    ("/wp-json/wc/v3/orders?search=wright", "counts its hits, here a share of all orders"),
+    ("/wp-json/wc/v3/reports/sales?period=", SOLD),
+    ("/wp-json/wp/v2/users?search=", SEARCHED),
 ];
+
+/// A report is a sum.
+const SOLD: &str = "adds up what was sold in the period";
+const BOUGHT: &str = "adds up what every customer has bought";
+const SEARCHED: &str = "a search reads all users";
 
 /// Prints what grows, the steepest first, and returns what should not.
 pub(super) fn print(engine: Engine, samples: &Samples) -> Vec<String> {
