@@ -10,7 +10,7 @@ use testkit::http;
 use crate::support::{Running, Site, eventually};
 
 pub(crate) const NODES: usize = 3;
-pub(crate) const READY_WITHIN: Duration = Duration::from_secs(20);
+const READY_WITHIN: Duration = Duration::from_secs(20);
 /// Longer than the balancer takes to notice, also on a busy machine.
 const DRAIN_MS: u64 = 3_000;
 
