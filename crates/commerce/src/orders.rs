@@ -64,7 +64,7 @@ pub(crate) use self::till::{KEY_BYTES, Till, count, event, order_key, status_not
 pub(crate) use self::view::total_formatted;
 use crate::common::version::Version;
 use crate::common::{first, meta, moments};
-use crate::resource::{self, Listed, Resource, Rights};
+use crate::resource::{self, Listed, Resource, Rights, ShowAlone};
 
 /// The entry of a coupon's line that says what the coupon was.
 const COUPON_INFO: &str = "coupon_info";
@@ -132,6 +132,18 @@ fn load_one(call: &mut Call<'_>, order: Order) -> Result<Loaded, Stop> {
     Ok(loaded.ok_or_else(|| types::Error::internal("an order was deleted while it was read"))?)
 }
 
+impl Orders {
+    fn body(&self, call: &Call<'_>, loaded: &Loaded) -> Value {
+        let Loaded { order, refunds, goods } = loaded;
+        let manner = view::Manner::of(self.version, call);
+        let body = view::body(&manner, &call.visit.home, order, refunds, goods);
+        match self.version {
+            Version::One => legacy::order(&manner, &body, order, goods),
+            _ => body,
+        }
+    }
+}
+
 impl Resource for Orders {
     type Record = Loaded;
 
@@ -194,13 +206,11 @@ impl Resource for Orders {
     }
 
     fn show(&self, call: &mut Call<'_>, loaded: &Loaded) -> Result<Value, Stop> {
-        let Loaded { order, refunds, goods } = loaded;
-        let manner = view::Manner::of(self.version, call);
-        let body = view::body(&manner, &call.visit.home, order, refunds, goods);
-        Ok(match self.version {
-            Version::One => legacy::order(&manner, &body, order, goods),
-            _ => body,
-        })
+        Ok(self.body(call, loaded))
+    }
+
+    fn show_alone(&self) -> Option<ShowAlone<Self>> {
+        Some(Self::body)
     }
 
     fn links(&self, call: &Call<'_>, loaded: &Loaded, base: &str) -> Links {

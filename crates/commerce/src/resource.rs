@@ -61,7 +61,7 @@ pub type ItemRule<T> = fn(&mut Call<'_>, &T, Capability) -> bool;
 
 /// A kind of record with the usual operations.
 pub trait Resource: Send + Sync + Debug + 'static {
-    type Record: Send;
+    type Record: Send + 'static;
 
     /// The word for it in error codes, such as `shop_coupon`.
     fn word(&self) -> &'static str;
@@ -154,6 +154,11 @@ pub trait Resource: Send + Sync + Debug + 'static {
     /// The body of an item, all fields; those of other contexts are taken out afterwards.
     fn show(&self, call: &mut Call<'_>, record: &Self::Record) -> Result<Value, Stop>;
 
+    /// The same, for records of which nothing more has to be read to show them.
+    fn show_alone(&self) -> Option<ShowAlone<Self>> {
+        None
+    }
+
     fn links(&self, call: &Call<'_>, record: &Self::Record, base: &str) -> Links;
 
     fn id(&self, record: &Self::Record) -> i64;
@@ -205,6 +210,9 @@ pub fn request_args(args: Args) -> Args {
 pub(crate) fn defaults(args: &Args) -> Map<String, Value> {
     requests::defaults(args)
 }
+
+/// How a record is shown without storage.
+pub type ShowAlone<R> = fn(&R, &Call<'_>, &<R as Resource>::Record) -> Value;
 
 /// A resource with the namespace and the path at which it is served.
 #[derive(Debug)]
@@ -341,6 +349,27 @@ impl<R: Resource> Endpoint<R> {
         let links = self.resource.links(call, record, &base);
         Ok(Reply::new(self.body(call, record, context)?).links(links))
     }
+
+    /// The reply to what has changed the record, shown when that is stored, if it can be.
+    fn reply_later(
+        self: &Arc<Self>,
+        call: &mut Call<'_>,
+        record: R::Record,
+    ) -> Result<Reply, Stop> {
+        const CONTEXT: &str = "edit";
+        let Some(show) = self.resource.show_alone() else {
+            return self.reply(call, &record, CONTEXT);
+        };
+        // Fields that differ by context are shown by the one of the call.
+        call.params.set("context", CONTEXT);
+        let links = self.resource.links(call, &record, &self.base(call));
+        let endpoint = Arc::clone(self);
+        let show = move |call: &Call<'_>| {
+            let body = show(&endpoint.resource, call, &record);
+            endpoint.item.filter_by_context(body, CONTEXT)
+        };
+        Ok(Reply::new(call.show(Box::new(show))).links(links))
+    }
 }
 
 fn list<R: Resource>(endpoint: &Endpoint<R>, call: &mut Call<'_>) -> Result<Reply, Stop> {
@@ -369,27 +398,27 @@ fn get<R: Resource>(endpoint: &Endpoint<R>, call: &mut Call<'_>) -> Result<Reply
     endpoint.reply(call, &record, &context)
 }
 
-fn create<R: Resource>(endpoint: &Endpoint<R>, call: &mut Call<'_>) -> Result<Reply, Stop> {
+fn create<R: Resource>(endpoint: &Arc<Endpoint<R>>, call: &mut Call<'_>) -> Result<Reply, Stop> {
     if call.params.int("id").is_some_and(|id| id != 0) && call.kept_id().is_none() {
         let code = format!("woocommerce_rest_{}_exists", endpoint.resource.word());
         let message = "The ID of a new resource cannot be set.";
         return Err(Refusal::new(400, code, message).into());
     }
     let record = endpoint.resource.create(call)?;
-    let reply = endpoint.reply(call, &record, "edit")?;
     let base = endpoint.resource.location(&endpoint.base(call));
     let location = format!("{base}/{}", endpoint.resource.id(&record));
     let location = call.visit.rest(&location);
+    let reply = endpoint.reply_later(call, record)?;
     Ok(Reply { status: 201, ..reply }.header("location", location))
 }
 
-fn update<R: Resource>(endpoint: &Endpoint<R>, call: &mut Call<'_>) -> Result<Reply, Stop> {
+fn update<R: Resource>(endpoint: &Arc<Endpoint<R>>, call: &mut Call<'_>) -> Result<Reply, Stop> {
     let record = endpoint.item_of(call, Act::Edit)?;
     let record = endpoint.resource.update(call, record)?;
-    endpoint.reply(call, &record, "edit")
+    endpoint.reply_later(call, record)
 }
 
-fn delete<R: Resource>(endpoint: &Endpoint<R>, call: &mut Call<'_>) -> Result<Reply, Stop> {
+fn delete<R: Resource>(endpoint: &Arc<Endpoint<R>>, call: &mut Call<'_>) -> Result<Reply, Stop> {
     let record = endpoint.item_of(call, Act::Delete)?;
     let id = endpoint.resource.id(&record);
     let mut reply = endpoint.reply(call, &record, "edit")?;

@@ -321,13 +321,14 @@ impl Site {
         let site = Arc::clone(self);
         let visit = self.with_hashes(&invocation, visit).await?;
         let _noted = Forgetting(self);
+        let (verb, its_visit) = (invocation.verb, Arc::clone(&visit));
         let attempted = self.store().attempt_contended(move |conn| {
             let _until_the_end = &turn;
-            let performed = perform::perform(&site, &visit, &invocation, Some(conn))?;
-            Ok(if performed.refused { Err(performed) } else { Ok(performed) })
+            let written = perform::write(&site, &its_visit, &invocation, conn)?;
+            Ok(if written.is_refused() { Err(written) } else { Ok(written) })
         });
-        let performed = attempted.await?;
-        Ok(performed.unwrap_or_else(|refused| refused))
+        let written = attempted.await?.unwrap_or_else(|refused| refused);
+        Ok(written.shown(self, &visit, verb))
     }
 
     async fn perform_later<F>(

@@ -28,6 +28,7 @@ use vault::Vault;
 
 pub use self::action::Action;
 pub use self::call::Call;
+pub(crate) use self::call::Show;
 pub use self::content_source::{ContentChange, ContentSource, TermArchive};
 pub use self::file_source::{FileFound, FileSource};
 pub use self::public_page::{PageSource, PublicPage};

@@ -1,6 +1,8 @@
 //! Several creations, changes and deletions in one request. Each has its own result; one that is
 //! refused leaves no trace and does not keep the others from being done.
 
+use std::sync::Arc;
+
 use contract::rest::{Params, Refusal, Reply, Sources, Stop};
 use frame::Call;
 use frame::action::{BatchItem, ItemOutcome};
@@ -50,7 +52,7 @@ pub(super) fn plan<R: Resource>(
 
 /// Carries out an item, with the parameters of the item.
 pub(super) fn run<R: Resource>(
-    endpoint: &Endpoint<R>,
+    endpoint: &Arc<Endpoint<R>>,
     item: &BatchItem,
     call: &mut Call<'_>,
 ) -> Result<Value, Stop> {

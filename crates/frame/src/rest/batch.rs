@@ -74,7 +74,7 @@ impl Site {
         visit: &Arc<Visit>,
     ) -> Result<Performed, Error> {
         let started = Instant::now();
-        let visit = Arc::new(self.with_hashes(&invocation, visit).await?);
+        let visit = self.with_hashes(&invocation, visit).await?;
         let plan = self.with_call(&invocation, &visit, |action, call| {
             (action.permit)(call)?;
             match &action.work {

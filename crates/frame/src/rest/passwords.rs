@@ -21,14 +21,14 @@ impl Site {
         self: &Arc<Self>,
         invocation: &Invocation,
         visit: &Arc<Visit>,
-    ) -> Result<Visit, Error> {
+    ) -> Result<Arc<Visit>, Error> {
         let mut given = Vec::new();
         if let Some(password) = new_buyer(invocation)
             && self.is_worth_hashing(invocation, visit).await?
         {
             given.push(password);
         }
-        let mut visit = (**visit).clone();
+        let mut visit = Arc::clone(visit);
         if !visit.identity.is_anonymous() {
             given = [given, passwords_in(invocation)].concat();
         }
@@ -36,7 +36,8 @@ impl Site {
             let password = Secret::new(given.clone());
             // What breaks the rule is refused by the operation, which says so in its own words.
             if password::check(&password).is_ok() {
-                visit.hashes.insert(given, self.hasher().hash(password).await?);
+                let hash = self.hasher().hash(password).await?;
+                Arc::make_mut(&mut visit).hashes.insert(given, hash);
             }
         }
         Ok(visit)

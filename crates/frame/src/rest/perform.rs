@@ -11,6 +11,7 @@ use super::embed;
 use super::invocation::{Invocation, no_route};
 use crate::action::{Action, Work};
 use crate::request::tidy_path;
+use crate::site::Show;
 use crate::{Call, Site, Visit};
 
 /// The reply in its last form, and whether it is a refusal.
@@ -20,6 +21,33 @@ pub struct Performed {
     pub refused: bool,
 }
 
+/// What a write has done, with what makes the body of its reply if that was left.
+pub(super) struct Written {
+    performed: Performed,
+    /// With the parameters as the operation has left them.
+    show: Option<(Show, Params)>,
+}
+
+impl Written {
+    pub(super) fn is_refused(&self) -> bool {
+        self.performed.refused
+    }
+
+    /// The reply in its last form, after the transaction.
+    pub(super) fn shown(self, site: &Site, visit: &Visit, verb: Verb) -> Performed {
+        let Self { mut performed, show } = self;
+        if let (Some((show, params)), Body::Json(links)) = (show, &mut performed.reply.body) {
+            let call = Call::new(site, visit, verb, false, params, None);
+            let mut body = show(&call);
+            if let (Value::Object(members), Value::Object(links)) = (&mut body, links.take()) {
+                members.extend(links);
+            }
+            performed.reply.body = Body::Json(body);
+        }
+        performed
+    }
+}
+
 /// Carries out what is asked for. An error is ours, and undoes everything.
 pub(crate) fn perform<'c>(
     site: &'c Site,
@@ -27,16 +55,41 @@ pub(crate) fn perform<'c>(
     invocation: &Invocation,
     conn: Option<&'c mut dyn Conn>,
 ) -> Result<Performed, Error> {
-    let Some(found) = site.table().find(invocation.verb, &invocation.path) else {
-        return Ok(Performed { reply: Reply::from(&no_route()), refused: true });
-    };
     let params = invocation.params.clone();
-    let mut call = Call::new(site, visit, invocation.verb, invocation.head_only, params, conn);
+    let call = Call::new(site, visit, invocation.verb, invocation.head_only, params, conn);
+    perform_in(call, invocation).map(|written| written.performed)
+}
+
+/// [`perform`] for a write, whose reply is shown when its transaction is over: then nobody waits
+/// for it who wants to write as well.
+pub(super) fn write<'c>(
+    site: &'c Site,
+    visit: &'c Visit,
+    invocation: &Invocation,
+    conn: &'c mut dyn Conn,
+) -> Result<Written, Error> {
+    let params = invocation.params.clone();
+    let mut call = Call::new(site, visit, invocation.verb, false, params, Some(conn));
+    // What is chosen of the body, or embedded into it, is looked for in it.
+    if invocation.embed.is_none() && Fields::read(&invocation.params).is_none() {
+        call.may_show_later();
+    }
+    perform_in(call, invocation)
+}
+
+fn perform_in(mut call: Call<'_>, invocation: &Invocation) -> Result<Written, Error> {
+    let Some(found) = call.site.table().find(invocation.verb, &invocation.path) else {
+        let performed = Performed { reply: Reply::from(&no_route()), refused: true };
+        return Ok(Written { performed, show: None });
+    };
     let outcome = match &invocation.refused {
         Some(refusal) => Err(Stop::from(refusal.clone())),
         None => run(&found.endpoint.operation, &mut call),
     };
-    finish(outcome, found.route, &mut call, invocation)
+    let show = call.take_show();
+    let performed = finish(outcome, found.route, &mut call, invocation)?;
+    let show = show.filter(|_| !performed.refused).map(|show| (show, call.params));
+    Ok(Written { performed, show })
 }
 
 /// The operation by itself, without what only a client on the other side of a wire wants to know.

@@ -6,10 +6,21 @@ use std::sync::Arc;
 
 use contract::rest::{Params, Refusal, Stop, Verb};
 use db::Conn;
+use serde_json::{Map, Value};
 use types::{Capability, Error, Timestamp};
 
 use crate::lock::Guess;
 use crate::{Options, Site, User, Via, Visit};
+
+/// Makes the body of a reply of what was changed and read, without storage.
+pub(crate) type Show = Box<dyn FnOnce(&Call<'_>) -> Value + Send>;
+
+/// When the body of a reply is made.
+enum Showing {
+    Now,
+    /// After the transaction, by this.
+    Later(Option<Show>),
+}
 
 /// What permissions and operations are handed.
 pub struct Call<'c> {
@@ -20,6 +31,7 @@ pub struct Call<'c> {
     head_only: bool,
     is_shortened: Cell<bool>,
     pub(crate) guess: RefCell<Option<Guess>>,
+    showing: Showing,
     conn: Option<&'c mut dyn Conn>,
 }
 
@@ -39,7 +51,33 @@ impl<'c> Call<'c> {
         conn: Option<&'c mut dyn Conn>,
     ) -> Self {
         let (is_shortened, guess) = (Cell::new(false), RefCell::new(None));
-        Self { site, visit, params, verb, head_only, is_shortened, guess, conn }
+        let showing = Showing::Now;
+        Self { site, visit, params, verb, head_only, is_shortened, guess, showing, conn }
+    }
+
+    /// Lets the operation leave the body of its reply to whoever has ended the transaction.
+    pub(crate) fn may_show_later(&mut self) {
+        self.showing = Showing::Later(None);
+    }
+
+    /// What makes the body, if it was left.
+    pub(crate) fn take_show(&mut self) -> Option<Show> {
+        match &mut self.showing {
+            Showing::Later(show) => show.take(),
+            Showing::Now => None,
+        }
+    }
+
+    /// The body of the reply, or an empty one if it is made when the transaction is over, because
+    /// others wait for that.
+    pub fn show(&mut self, show: Show) -> Value {
+        match &mut self.showing {
+            Showing::Later(left) => {
+                *left = Some(show);
+                Value::Object(Map::new())
+            }
+            Showing::Now => show(self),
+        }
     }
 
     /// Whether only the headers are wanted, so that a list need not read its items. **Who asks
