@@ -240,10 +240,14 @@ impl dyn Conn + '_ {
     /// stay. An error undoes the whole transaction.
     pub fn nested(&mut self, run: &mut dyn FnMut(&mut dyn Conn) -> Result<bool>) -> Result<()> {
         self.script("SAVEPOINT nested")?;
-        if !run(self)? {
-            self.script("ROLLBACK TO SAVEPOINT nested")?;
-        }
-        self.script("RELEASE SAVEPOINT nested")
+        let ended = run(self);
+        let undone = match ended {
+            Ok(true) => Ok(()),
+            _ => self.script("ROLLBACK TO SAVEPOINT nested"),
+        };
+        let closed = undone.and_then(|()| self.script("RELEASE SAVEPOINT nested"));
+        // The first error tells more than those that follow from it.
+        ended.and(closed)
     }
 
     /// Runs a statement that must change exactly one row.

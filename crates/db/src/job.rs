@@ -47,6 +47,7 @@ struct Waiting<T, F> {
     ends_with_caller: bool,
     isolation: Isolation,
     keep: fn(&Result<T>) -> bool,
+    has_begun: bool,
     result: Option<Result<T>>,
     answer: oneshot::Sender<Result<T>>,
 }
@@ -102,8 +103,9 @@ fn waiting<T, F>(
     ends_with_caller: bool,
 ) -> (Waiting<T, F>, Answer<T>) {
     let (answer, receiver) = oneshot::channel();
-    let (isolation, result) = (Isolation::Serialisable, None);
-    let job = Waiting { closure, interest, ends_with_caller, isolation, keep, result, answer };
+    let (isolation, has_begun, result) = (Isolation::Serialisable, false, None);
+    let job =
+        Waiting { closure, interest, ends_with_caller, isolation, keep, has_begun, result, answer };
     (job, receiver)
 }
 
@@ -121,12 +123,13 @@ where
     F: Fn(&mut dyn Conn) -> Result<T> + Send + 'static,
 {
     fn run(&mut self, conn: &mut dyn Conn) -> bool {
-        let has_begun = self.result.is_some() && !self.ends_with_caller;
-        if self.answer.is_closed() && !has_begun {
+        let goes_on = self.has_begun && !self.ends_with_caller;
+        if self.answer.is_closed() && !goes_on {
             // Whoever asked has left before it began: they will ask again.
             self.result = Some(Err(caller::abandoned()));
             return false;
         }
+        self.has_begun = true;
         // An assertion that fails ends this request; the thread and its other jobs live on.
         let mut run = || catch_unwind(AssertUnwindSafe(|| (self.closure)(conn)));
         let outcome = match &self.interest {

@@ -83,13 +83,16 @@ impl Group {
         }
         writer.control("ROLLBACK")?;
         writer.control("BEGIN IMMEDIATE")?;
+        // One may have failed because of what somebody did who has left meanwhile.
         let mut is_as_before = true;
-        for member in earlier.iter_mut().filter(|member| member.stays) {
-            self.in_savepoints = true;
-            member.run_in_savepoint(writer)?;
-            is_as_before &= member.stays;
+        for member in earlier.iter_mut() {
+            if member.stays || !is_as_before {
+                self.in_savepoints = true;
+                let stayed = member.stays;
+                member.run_in_savepoint(writer)?;
+                is_as_before &= member.stays == stayed;
+            }
         }
-        // It may have failed because of what somebody did who has left meanwhile.
         if is_as_before { Ok(()) } else { last.run_in_savepoint(writer) }
     }
 }
