@@ -19,7 +19,7 @@ const receiver = createServer(async (request, response) => {
     const event = await verifyWebhook(secret, request.headers, await buffer(request));
     console.log(`received ${event.type}`);
     response.writeHead(204).end();
-    receiver.emit('received');
+    if (event.type === 'webhook.test') receiver.emit('received');
   } catch (error) {
     if (!(error instanceof WebhookError)) throw error;
     console.log(`refused: ${error.message}`);

@@ -191,8 +191,10 @@ fn a_certificate_is_issued_and_kept_and_renewed() {
     assert!(running.url.starts_with("https://"), "{}", running.url);
     eventually("issued", ISSUED_WITHIN, || served(&root, port).is_some());
     let first = served(&root, port).expect("issued");
+    // It is served before it is kept.
     for file in ["account.json", "certificate.json"] {
-        assert!(is_private(&site.data().join("certificates").join(file)), "{file}");
+        let path = site.data().join("certificates").join(file);
+        eventually(file, TIMEOUT, || is_private(&path));
     }
     assert!(metric(&running, EXPIRY).is_some_and(|expires| expires > 1_700_000_000.0));
     running.server.terminate(TIMEOUT).unwrap();

@@ -1,7 +1,7 @@
 //! The configuration, the master key, and what `doctor` says about both.
 
 use std::fs::{self, Permissions};
-use std::os::unix::fs::{FileExt as _, PermissionsExt as _};
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Output;
 use std::thread;
@@ -12,7 +12,7 @@ use testkit::process;
 use crate::support::{Site, body, complaint};
 
 const FIRST_STARTS: usize = 8;
-const SQLITE_PAGE_BYTES: u64 = 4_096;
+const SQLITE_PAGE_BYTES: usize = 4_096;
 
 fn key_file(site: &Site) -> PathBuf {
     site.data().join("master.key")
@@ -180,10 +180,13 @@ fn the_doctor_finds_overwritten_pages() {
     assert!(found(&site, &["--full"], "sandbox database").1.contains("every row"));
 
     let path = site.data().join("sandbox.db");
-    let pages = fs::metadata(&path).unwrap().len() / SQLITE_PAGE_BYTES;
-    let file = fs::File::options().write(true).open(&path).unwrap();
-    // The last pages are SQLite's own, without which it does not even open the file.
-    file.write_all_at(&[0xa5; 8_192], (pages - 6) * SQLITE_PAGE_BYTES).unwrap();
+    let mut content = fs::read(&path).unwrap();
+    let pages = content.chunks_mut(SQLITE_PAGE_BYTES).rev();
+    // Of tables and indexes without rows: those that say what tables there are, and how large, are
+    // read when the file is opened.
+    let is_empty = |page: &&mut [u8]| matches!(page[..5], [0x0a | 0x0d, _, _, 0, 0]);
+    pages.filter(is_empty).take(8).for_each(|page| page.fill(0xa5));
+    fs::write(&path, content).unwrap();
     shown(&site.run(&["iso", "list"]));
     for flags in [&[][..], &["--full"]] {
         let (state, said) = found(&site, flags, "sandbox database");
