@@ -19,10 +19,20 @@ enum Sum {
     Set(Vec<i64>),
 }
 
-/// What a shard says of a group. There may be hundreds of thousands.
-#[derive(Debug)]
-struct Row {
-    head: (usize, Key),
+impl Default for Sum {
+    fn default() -> Self {
+        Self::Number(0)
+    }
+}
+
+type Head = (usize, Key);
+
+/// What a shard says, which may be of hundreds of thousands of groups.
+#[derive(Debug, Default)]
+struct Said {
+    /// Buckets and keys, with the place of the first sum of each.
+    heads: Vec<(Head, usize)>,
+    /// As many for each as there are measures.
     sums: Vec<Sum>,
 }
 
@@ -40,59 +50,77 @@ impl Cluster {
             let rows = Rows { orders: &orders, excluded, scope, date, span, filter };
             Question::of(query, Ground { rows, products: &products, is_merged })
         };
-        let mut rows = Vec::new();
         let Some(Question { statement, totals }) = question else {
-            return Ok(whole(query, &vec![Total::Sum; query.measures.len()], rows));
+            return Ok(whole(query, &vec![Total::Sum; query.measures.len()], Vec::new()));
         };
-        for bytes in self.ask(&format!("{statement} FORMAT RowBinary"))? {
-            let mut decoder = Decoder::new(&bytes);
-            while !decoder.is_at_end() {
-                rows.push(Row::read(&mut decoder, query.group, &totals)?);
-            }
-        }
-        Ok(whole(query, &totals, rows))
+        // Each by the thread that asks its shard.
+        let read = |bytes: Vec<u8>| Said::read(&bytes, query.group, &totals);
+        let said = self.ask_and(&format!("{statement} FORMAT RowBinary"), read)?;
+        Ok(whole(query, &totals, said))
     }
 }
 
-impl Row {
-    fn read(decoder: &mut Decoder<'_>, group: Group, totals: &[Total]) -> Result<Self> {
-        let bucket = usize::try_from(decoder.number()?).unwrap_or_default();
-        let head = (bucket, key(decoder, group)?);
-        let sums = totals.iter().map(|total| match total {
-            Total::Sum => decoder.number().map(Sum::Number),
-            // No date is earlier than all others.
-            Total::Latest => decoder.number().map(|latest| Sum::Number(latest.max(0))),
-            Total::Set => {
-                let all = (0..decoder.length()?).map(|_| decoder.number());
-                all.collect::<Result<_>>().map(Sum::Set)
+impl Said {
+    /// In the order of the heads.
+    fn read(bytes: &[u8], group: Group, totals: &[Total]) -> Result<Self> {
+        let mut said = Self::default();
+        let mut decoder = Decoder::new(bytes);
+        while !decoder.is_at_end() {
+            let bucket = usize::try_from(decoder.number()?).unwrap_or_default();
+            said.begin((bucket, key(&mut decoder, group)?));
+            for total in totals {
+                said.sums.push(sum(&mut decoder, *total)?);
             }
-        });
-        Ok(Self { head, sums: sums.collect::<Result<_>>()? })
+        }
+        // They are, unless the two sort texts or lists in another way.
+        said.heads.sort_unstable();
+        Ok(said)
     }
 
-    /// A group of which no row was found.
-    fn empty(head: (usize, Key), totals: &[Total]) -> Self {
-        let nothing = |total: &Total| match total {
-            Total::Sum | Total::Latest => Sum::Number(0),
-            Total::Set => Sum::Set(Vec::new()),
-        };
-        Self { head, sums: totals.iter().map(nothing).collect() }
+    /// Of all buckets, in which nothing was found.
+    fn nothing(buckets: usize, totals: &[Total]) -> Self {
+        let mut said = Self::default();
+        for bucket in 0..buckets {
+            said.begin((bucket, Key::All));
+            said.sums.extend(totals.iter().map(|total| match total {
+                Total::Sum | Total::Latest => Sum::Number(0),
+                Total::Set => Sum::Set(Vec::new()),
+            }));
+        }
+        said
     }
 
-    /// What two shards say of the same group.
-    fn merge(&mut self, other: Self, totals: &[Total]) {
-        for ((own, other), total) in self.sums.iter_mut().zip(other.sums).zip(totals) {
-            match (own, other) {
-                (Sum::Number(own), Sum::Number(other)) => {
-                    *own = match total {
-                        Total::Latest => other.max(*own),
-                        Total::Sum | Total::Set => own.saturating_add(other),
-                    };
-                }
-                (Sum::Set(own), Sum::Set(other)) => own.extend(other),
-                // The same measure is the same kind on all shards.
-                (Sum::Number(_), Sum::Set(_)) | (Sum::Set(_), Sum::Number(_)) => {}
+    /// A group, whose sums are added next.
+    fn begin(&mut self, head: Head) {
+        self.heads.push((head, self.sums.len()));
+    }
+}
+
+fn sum(decoder: &mut Decoder<'_>, total: Total) -> Result<Sum> {
+    match total {
+        Total::Sum => decoder.number().map(Sum::Number),
+        // No date is earlier than all others.
+        Total::Latest => decoder.number().map(|latest| Sum::Number(latest.max(0))),
+        Total::Set => {
+            let all = (0..decoder.length()?).map(|_| decoder.number());
+            all.collect::<Result<_>>().map(Sum::Set)
+        }
+    }
+}
+
+/// Adds what another shard says of the same group.
+fn merge(sums: &mut [Sum], others: impl Iterator<Item = Sum>, totals: &[Total]) {
+    for ((own, other), total) in sums.iter_mut().zip(others).zip(totals) {
+        match (own, other) {
+            (Sum::Number(own), Sum::Number(other)) => {
+                *own = match total {
+                    Total::Latest => other.max(*own),
+                    Total::Sum | Total::Set => own.saturating_add(other),
+                };
             }
+            (Sum::Set(own), Sum::Set(other)) => own.extend(other),
+            // The same measure is the same kind on all shards.
+            (Sum::Number(_), Sum::Set(_)) | (Sum::Set(_), Sum::Number(_)) => {}
         }
     }
 }
@@ -120,18 +148,27 @@ fn key(decoder: &mut Decoder<'_>, group: Group) -> Result<Key> {
 }
 
 /// The answer. Without groups every bucket has a row.
-fn whole(query: &Query, totals: &[Total], mut rows: Vec<Row>) -> Answer {
+fn whole(query: &Query, totals: &[Total], mut said: Vec<Said>) -> Answer {
     if query.group == Group::None {
-        rows.extend((0..query.buckets()).map(|bucket| Row::empty((bucket, Key::All), totals)));
+        said.push(Said::nothing(query.buckets(), totals));
     }
-    rows.sort_unstable_by(|one, other| one.head.cmp(&other.head));
+    let left = |said: Said| (said.heads.into_iter().peekable(), said.sums);
+    let mut left: Vec<_> = said.into_iter().map(left).collect();
     let mut answer = Answer::new(query.measures.len());
-    let mut rows = rows.into_iter().peekable();
-    while let Some(mut row) = rows.next() {
-        while let Some(same) = rows.next_if(|next| next.head == row.head) {
-            row.merge(same, totals);
+    let mut group = Vec::new();
+    loop {
+        let heads = left.iter_mut().filter_map(|(heads, _)| heads.peek().map(|(head, _)| head));
+        let Some(head) = heads.min().cloned() else { return answer };
+        for (heads, sums) in &mut left {
+            let Some((_, place)) = heads.next_if(|(own, _)| *own == head) else { continue };
+            let own = sums.iter_mut().skip(place).take(totals.len()).map(std::mem::take);
+            if group.is_empty() {
+                group.extend(own);
+            } else {
+                merge(&mut group, own, totals);
+            }
         }
-        let numbers = row.sums.into_iter().map(|sum| match sum {
+        let numbers = group.drain(..).map(|sum| match sum {
             Sum::Number(number) => number,
             Sum::Set(mut set) => {
                 set.sort_unstable();
@@ -139,7 +176,6 @@ fn whole(query: &Query, totals: &[Total], mut rows: Vec<Row>) -> Answer {
                 i64::try_from(set.len()).unwrap_or(i64::MAX)
             }
         });
-        answer.push(row.head.0, row.head.1, numbers);
+        answer.push(head.0, head.1, numbers);
     }
-    answer
 }

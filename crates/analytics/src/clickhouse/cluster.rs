@@ -77,6 +77,15 @@ impl Cluster {
         self.on_all(|_, shard| shard.send(statement, &[]))
     }
 
+    /// [`Cluster::ask`], with what is made of each answer by the thread that has asked.
+    pub(super) fn ask_and<T: Send>(
+        &self,
+        statement: &str,
+        read: impl Fn(Vec<u8>) -> Result<T> + Sync,
+    ) -> Result<Vec<T>> {
+        self.on_all(|_, shard| read(shard.send(statement, &[])?))
+    }
+
     /// Carries out on each shard what is meant for it; no statement for nothing.
     pub(super) fn send_each(&self, each: &[Vec<(String, Vec<u8>)>]) -> Result<()> {
         let sent = self.on_all(|number, shard| {
