@@ -83,7 +83,7 @@ impl Said {
         for bucket in 0..buckets {
             said.begin((bucket, Key::All));
             said.sums.extend(totals.iter().map(|total| match total {
-                Total::Sum | Total::Latest => Sum::Number(0),
+                Total::Sum | Total::Latest => Sum::default(),
                 Total::Set => Sum::Set(Vec::new()),
             }));
         }
@@ -160,12 +160,13 @@ fn whole(query: &Query, totals: &[Total], mut said: Vec<Said>) -> Answer {
         let heads = left.iter_mut().filter_map(|(heads, _)| heads.peek().map(|(head, _)| head));
         let Some(head) = heads.min().cloned() else { return answer };
         for (heads, sums) in &mut left {
-            let Some((_, place)) = heads.next_if(|(own, _)| *own == head) else { continue };
-            let own = sums.iter_mut().skip(place).take(totals.len()).map(std::mem::take);
-            if group.is_empty() {
-                group.extend(own);
-            } else {
-                merge(&mut group, own, totals);
+            while let Some((_, place)) = heads.next_if(|(own, _)| *own == head) {
+                let own = sums.iter_mut().skip(place).take(totals.len()).map(std::mem::take);
+                if group.is_empty() {
+                    group.extend(own);
+                } else {
+                    merge(&mut group, own, totals);
+                }
             }
         }
         let numbers = group.drain(..).map(|sum| match sum {

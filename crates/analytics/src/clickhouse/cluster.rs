@@ -74,7 +74,7 @@ impl Cluster {
 
     /// What each of the shards says to the statement.
     pub(super) fn ask(&self, statement: &str) -> Result<Vec<Vec<u8>>> {
-        self.on_all(|_, shard| shard.send(statement, &[]))
+        self.ask_and(statement, Ok)
     }
 
     /// [`Cluster::ask`], with what is made of each answer by the thread that has asked.
