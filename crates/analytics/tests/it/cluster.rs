@@ -9,8 +9,8 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use analytics::clickhouse::{Cluster, ClusterWriter, Wanted};
 use analytics::facts::{DownloadFact, IdSet, OrderFact, OrderNumber, OrderText, Snapshot, Writer};
 use analytics::query::{
-    DateColumn, DownloadSort, Filter, Group, Measure, OrderSort, Paging, Query, Scope, Span,
-    Subject, Table, When,
+    Column, DateColumn, DownloadSort, Filter, Group, Measure, OrderSort, Paging, Per, Query, Scope,
+    Span, Subject, Table, When,
 };
 use types::Timestamp;
 
@@ -214,9 +214,46 @@ fn download(dice: &mut Dice, log_id: i64) -> Arc<DownloadFact> {
     })
 }
 
+/// First orders of one moment, of early moments, and with ids of which one is written shorter.
+fn check_first_orders(cluster: &Arc<Cluster>) {
+    let mut both = Both::new(cluster);
+    let mut dice = Dice::new(9);
+    let order_ids = [1, 2, 9, 10, 255, 256, 257, 65_535, 65_536, 1 << 40];
+    let moments = [i64::from(i32::MIN) * 1_000_000, -256, -1, 0, 255, 256, 1 << 50];
+    let orders = moments.into_iter().zip(1_i64..).flat_map(|(at, customer_id)| {
+        order_ids.map(|id| OrderFact {
+            order_id: customer_id * (1 << 44) + id,
+            parent_id: 0,
+            created: Timestamp::from_micros(at),
+            status: "completed".into(),
+            customer_id,
+            ..OrderFact::default()
+        })
+    });
+    both.change(&mut dice, &BTreeSet::new(), &orders.collect::<Vec<_>>());
+    let query = Query {
+        group: Group::CustomerType,
+        measures: vec![
+            Measure::Rows(When::Always),
+            Measure::Sum(Column::Order(OrderNumber::Total), When::Always, Per::Row),
+        ],
+        ..Query::of(Table::Orders, DateColumn::Created, Span::ALWAYS)
+    };
+    let (scope, snapshot) = (Scope::everything(), both.memory.snapshot());
+    let answer = cluster.answer(&scope, &query, &excluded()).unwrap();
+    assert_eq!(answer, snapshot.answer(&scope, &query));
+    let ids: IdSet = snapshot.order_facts().map(|fact| fact.order_id).collect();
+    let orders = cluster.orders_with_ids(&scope, ids.clone(), &excluded()).unwrap();
+    assert_eq!(orders, snapshot.orders_with_ids(&scope, ids));
+    let new = snapshot.order_facts().filter(|fact| fact.returning == Some(false));
+    assert_eq!(new.count(), moments.len());
+}
+
 #[test]
 fn answers_of_two_shards_are_those_of_memory() {
-    check(&shards::debian(), CASES);
+    let cluster = shards::debian();
+    check_first_orders(&cluster);
+    check(&cluster, CASES);
 }
 
 #[test]
@@ -229,6 +266,7 @@ fn answers_about_downloads_are_those_of_memory() {
 fn the_current_version_answers_alike() {
     for count in [1, 2] {
         let Some(cluster) = shards::current(count) else { return };
+        check_first_orders(&cluster);
         check(&cluster, CASES);
         check_downloads(&cluster);
     }
