@@ -9,18 +9,45 @@
 
 use std::cell::RefCell;
 use std::future::Future;
+use std::net::IpAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use types::{Error, Result};
 
 tokio::task_local! {
-    static CALLER: Arc<str>;
+    static CALLER: Caller;
+}
+
+/// Whose closures wait in one line. Its name is made when something waits, which most requests
+/// that are answered from memory never do.
+#[derive(Clone, Debug)]
+pub enum Caller {
+    Named(Arc<str>),
+    /// One of a kind, such as a user.
+    Numbered(&'static str, i64),
+    Address(IpAddr),
+}
+
+impl Caller {
+    fn line(&self) -> Arc<str> {
+        match self {
+            Self::Named(name) => Arc::clone(name),
+            Self::Numbered(kind, number) => Arc::from(format!("{kind}:{number}")),
+            Self::Address(address) => Arc::from(address.to_string()),
+        }
+    }
+}
+
+impl<T: Into<Arc<str>>> From<T> for Caller {
+    fn from(name: T) -> Self {
+        Self::Named(name.into())
+    }
 }
 
 /// Runs a future whose closures wait in the line of `caller`: an ISO, a user or an address.
 pub fn as_caller<F: Future>(
-    caller: impl Into<Arc<str>>,
+    caller: impl Into<Caller>,
     future: F,
 ) -> impl Future<Output = F::Output> {
     // Whoever awaits it holds a pointer, and not the whole of a request.
@@ -29,7 +56,7 @@ pub fn as_caller<F: Future>(
 
 /// Whose closure is being handed over; empty for the server's own work.
 pub(crate) fn current() -> Arc<str> {
-    CALLER.try_with(Arc::clone).unwrap_or_else(|_| Arc::from(""))
+    CALLER.try_with(Caller::line).unwrap_or_else(|_| Arc::from(""))
 }
 
 /// Interrupts the statement that a connection is running, from another thread.

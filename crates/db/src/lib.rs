@@ -58,7 +58,7 @@ mod threads;
 pub mod webhook_delivery;
 
 pub use about::About;
-pub use caller::as_caller;
+pub use caller::{Caller, as_caller};
 pub use changes::Watch;
 pub use conn::{Column, Conn, Engine, Row, Sql, Val};
 pub use database::{Database, Location};

@@ -3,6 +3,8 @@
 //! Each item has its own answer. One that is refused leaves no trace and does not keep the others
 //! from being done, unless the caller wants all to be valid: then nothing is done at all.
 
+use std::sync::Arc;
+
 use contract::object;
 use contract::rest::route::{CREATE, Route};
 use contract::rest::{Args, Refusal, Reply, Schema, Stop, Verb};
@@ -130,7 +132,7 @@ fn prepare(call: &Call<'_>, item: &Value, inherited: &[(String, String)]) -> Pre
     let mut headers = headers.unwrap_or_default();
     headers.retain(|(name, _)| !inherited.iter().any(|(given, _)| given == name));
     headers.extend_from_slice(inherited);
-    Ok((invocation, Visit { headers, ..call.visit.clone() }))
+    Ok((invocation, Visit { headers: Arc::new(headers), ..call.visit.clone() }))
 }
 
 /// Path and query of an item's address; hosts do not matter, but must be readable.

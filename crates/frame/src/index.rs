@@ -97,7 +97,7 @@ fn show_root(call: &mut Call<'_>) -> Result<Reply, Stop> {
     let (site, visit) = (call.site, call.visit);
     let application_passwords = visit.application_passwords;
     // The offset from UTC changes with the seasons, not only with the options.
-    let offset = visit.options.gmt_offset(visit.now);
+    let offset = visit.options.seconds_ahead(visit.now);
     let version = visit.options.version;
     let key = format!("/ {version} {offset} {application_passwords} {help}");
     let make = |home: &str| root_document(site, &visit.called(home), help, &|_| true);

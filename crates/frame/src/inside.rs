@@ -56,7 +56,9 @@ impl Site {
             url_path: request.url.path().to_owned(),
             query_text: String::new(),
             query: Map::new(),
-            headers: names.map(|(name, text)| (name.to_lowercase(), text.clone())).collect(),
+            headers: Arc::new(
+                names.map(|(name, text)| (name.to_lowercase(), text.clone())).collect(),
+            ),
             body: request.body.clone(),
             upload: None,
             secure: url.starts_with("https:"),

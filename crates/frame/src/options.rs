@@ -110,23 +110,24 @@ impl Options {
         if self.text("timezone_string").is_empty() {
             return Value::String(self.text("gmt_offset"));
         }
-        let zone = self.time_zone();
-        let seconds = jiff::Timestamp::from_microsecond(now.as_micros())
-            .map_or(0, |time| zone.to_offset(time).seconds());
-        let hours = f64::from(seconds) / 3600.0;
-        let rounded = (hours * 100.0).round() / 100.0;
-        if rounded.fract() == 0.0 {
-            json!(format!("{rounded:.0}").parse::<i64>().unwrap_or_default())
+        let seconds = self.seconds_ahead(now);
+        if seconds % 3600 == 0 {
+            json!(seconds / 3600)
         } else {
-            json!(rounded)
+            json!((f64::from(seconds) / 36.0).round() / 100.0)
         }
+    }
+
+    /// By how many seconds the site's time of day is ahead of UTC at a moment.
+    pub fn seconds_ahead(&self, now: Timestamp) -> i32 {
+        jiff::Timestamp::from_microsecond(now.as_micros())
+            .map_or(0, |time| self.time_zone().to_offset(time).seconds())
     }
 
     /// The site's own time of day at a moment, as if it were UTC.
     pub fn local(&self, time: Timestamp) -> Timestamp {
-        let Ok(moment) = jiff::Timestamp::from_microsecond(time.as_micros()) else { return time };
-        let offset = self.time_zone().to_offset(moment).seconds();
-        Timestamp::from_micros(time.as_micros().saturating_add(i64::from(offset) * 1_000_000))
+        let ahead = i64::from(self.seconds_ahead(time)) * 1_000_000;
+        Timestamp::from_micros(time.as_micros().saturating_add(ahead))
     }
 
     /// The moment of a time of day of the site.

@@ -21,7 +21,7 @@ pub struct Request {
     pub query_text: String,
     pub query: Map<String, Value>,
     /// Names in lower case.
-    pub headers: Vec<(String, String)>,
+    pub headers: Arc<Vec<(String, String)>>,
     pub body: Vec<u8>,
     /// The body, if it was written to disk as it came.
     pub upload: Option<Arc<Upload>>,

@@ -34,8 +34,8 @@ use crate::turns::Turn;
 use crate::{Action, Call, Identity, Request, Site, Visit};
 
 /// The line in which a user's requests wait for the database, by whichever interface they come.
-pub fn line_of_user(user_id: i64) -> String {
-    format!("user:{user_id}")
+pub fn line_of_user(user_id: i64) -> db::Caller {
+    db::Caller::Numbered("user", user_id)
 }
 
 /// Forgets what a write may have changed, however it ends: whoever asked may go before it does.
@@ -49,8 +49,8 @@ impl Drop for Forgetting<'_> {
 
 impl Site {
     /// Answers a request of the REST interface, whatever it is.
-    pub async fn answer(self: &Arc<Self>, request: Request) -> Response {
-        let request = Request { path: tidy_path(&request.path), ..request };
+    pub async fn answer(self: &Arc<Self>, mut request: Request) -> Response {
+        request.path = tidy_path(&request.path);
         let wrapping = Wrapping::of(&request);
         if let Err(refusal) = wrapping.check(self.settings().jsonp) {
             let root = &self.settings().names.rest_root;
@@ -58,7 +58,7 @@ impl Site {
             return Response::plain_refusal(&refusal, &rest_url);
         }
         let method = effective_method(&request);
-        let request = without_cookies_of_links(request, &method);
+        forget_cookies_of_links(&mut request, &method);
         let (visit, refused) = self.receive(&request, &method).await;
         let visit = Arc::new(visit);
         let mut is_shortened = false;
@@ -69,10 +69,10 @@ impl Site {
                 return Response::plain_refusal(&refusal, &visit.rest_url);
             }
             None => {
-                let carried_out = Box::pin(self.recall_or_carry_out(&request, &method, &visit));
+                let carried_out = self.recall_or_carry_out(&request, &method, &visit);
                 let reply = match &visit.identity.user {
                     Some(user) => db::as_caller(line_of_user(user.id()), carried_out).await,
-                    None => carried_out.await,
+                    None => Box::pin(carried_out).await,
                 };
                 is_shortened = reply.is_shortened;
                 self.respond(&request, &visit, reply, &wrapping)
@@ -436,12 +436,11 @@ pub fn failed(error: &Error) -> Refusal {
 
 /// A link that means a write comes without cookies: browsers send them along from any site, and
 /// nothing else shows that its visitor wants what the link does.
-fn without_cookies_of_links(mut request: Request, method: &str) -> Request {
+fn forget_cookies_of_links(request: &mut Request, method: &str) {
     let is_read = |method: &str| matches!(method, "GET" | "HEAD" | "OPTIONS");
-    if is_read(&request.method.to_ascii_uppercase()) && !is_read(method) {
-        request.headers.retain(|(name, _)| name != "cookie");
+    if !is_read(method) && is_read(&request.method.to_ascii_uppercase()) {
+        Arc::make_mut(&mut request.headers).retain(|(name, _)| name != "cookie");
     }
-    request
 }
 
 /// The method that the request means: a query parameter or a header may say another one.

@@ -38,15 +38,15 @@ impl Site {
         Visit {
             identity: Identity::ANONYMOUS,
             now,
-            rest_url: format!("{own}/{}", self.settings().names.rest_root),
+            rest_url: [&own, "/", &self.settings().names.rest_root].concat(),
             home: self.settings().pages_url.clone().unwrap_or(own),
             secure: request.secure,
             client: request.client,
             requested: match request.query_text.as_str() {
                 "" => request.url_path.clone(),
-                query => format!("{}?{query}", request.url_path),
+                query => [&request.url_path, "?", query].concat(),
             },
-            headers: request.headers.clone(),
+            headers: Arc::clone(&request.headers),
             signed_body: request
                 .header(signing::MESSAGE_SIGNATURE)
                 .map(|_| Arc::from(request.body.as_slice())),
@@ -66,7 +66,7 @@ impl Site {
         let host = host_or_loopback(&request.host);
         // A proxy speaks TLS for the site's public name, not for this machine's own.
         let secure = request.encrypted_here || (request.secure && !is_loopback(host));
-        format!("{}://{host}", if secure { "https" } else { "http" })
+        [if secure { "https" } else { "http" }, "://", host].concat()
     }
 
     /// Address of the site as far as it is known without a request, without a slash at its end.
@@ -108,7 +108,7 @@ impl Site {
                 local: true,
             },
             requested: String::new(),
-            headers: Vec::new(),
+            headers: Arc::default(),
             signed_body: None,
             options: Arc::new(options),
             application_passwords: false,

@@ -4,18 +4,22 @@
 //! **A page with a form is sent as it is.** It holds a secret next to what the address says, and
 //! the length of the packed bytes would tell whether the one resembles the other.
 
+use std::convert::Infallible;
+use std::task::{Context, Poll};
+
+use axum::BoxError;
 use axum::body::{Body, Bytes, HttpBody};
 use axum::extract::Request;
 use axum::http::header::{
-    ACCEPT_ENCODING, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, ETAG, VARY,
+    ACCEPT_ENCODING, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_RANGE, CONTENT_TYPE,
+    ETAG, VARY,
 };
 use axum::http::{HeaderMap, HeaderValue, Method, Response};
-use axum::middleware::{Next, from_fn};
-use axum::{BoxError, Router};
 use futures_util::{Stream, StreamExt as _, stream};
 use tower_http::CompressionLevel;
-use tower_http::compression::CompressionLayer;
+use tower_http::compression::Compression;
 use tower_http::compression::predicate::Predicate;
+use tower_service::Service;
 
 /// Below this the packed answer is hardly shorter.
 const BYTES_MIN: u64 = 1_024;
@@ -23,10 +27,100 @@ const BYTES_MIN: u64 = 1_024;
 const LEVEL: CompressionLevel = CompressionLevel::Precise(4);
 const CODINGS: [&str; 3] = ["gzip", "br", "zstd"];
 
-/// The router with answers that are packed on the way out.
-pub(crate) fn compressed(router: Router) -> Router {
-    let layer = CompressionLayer::new().quality(LEVEL).compress_when(Worthwhile);
-    router.layer(layer).layer(from_fn(finish))
+/// What a request says about the form in which its answer is sent.
+#[derive(Debug)]
+pub(crate) struct Wish {
+    is_head: bool,
+    /// The codings that the client can unpack.
+    accepted: HeaderMap,
+}
+
+impl Wish {
+    pub(crate) fn of(request: &Request) -> Self {
+        let mut accepted = HeaderMap::new();
+        for value in request.headers().get_all(ACCEPT_ENCODING) {
+            accepted.append(ACCEPT_ENCODING, value.clone());
+        }
+        Self { is_head: request.method() == Method::HEAD, accepted }
+    }
+
+    /// The answer, packed if it gains by that and the client can unpack it.
+    pub(crate) async fn grant(self, response: Response<Body>) -> Response<Body> {
+        let response = self.pack(response).await;
+        let headers = response.headers();
+        let length =
+            headers.get(CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse().ok());
+        let is_long = length.is_some_and(|bytes: u64| bytes >= BYTES_MIN);
+        let is_packed = headers.contains_key(CONTENT_ENCODING);
+        if self.is_head
+            && is_long
+            && !is_packed
+            && accepts_any(&self.accepted)
+            && may_be_packed(headers)
+        {
+            return without_length(response);
+        }
+        let mut response = response;
+        if is_packed && length.is_none() {
+            weaken_tag(response.headers_mut());
+        }
+        response
+    }
+
+    async fn pack(&self, mut response: Response<Body>) -> Response<Body> {
+        let headers = response.headers();
+        let is_finished =
+            headers.contains_key(CONTENT_ENCODING) || headers.contains_key(CONTENT_RANGE);
+        if is_finished || !Worthwhile.should_compress(&response) {
+            return response;
+        }
+        if self.accepted.is_empty() {
+            vary_by_coding(response.headers_mut());
+            return response;
+        }
+        let packing = Compression::new(Finished(Some(response)));
+        let mut packing = packing.quality(LEVEL).compress_when(Worthwhile);
+        let mut asked = Request::new(Body::empty());
+        asked.headers_mut().clone_from(&self.accepted);
+        let Ok(packed) = packing.call(asked).await;
+        packed.map(Body::new)
+    }
+}
+
+/// HEAD states no length that GET would not have.
+fn without_length(response: Response<Body>) -> Response<Body> {
+    let (mut parts, _) = response.into_parts();
+    parts.headers.remove(CONTENT_LENGTH);
+    vary_by_coding(&mut parts.headers);
+    // An empty body would be said to have no bytes; of this one nobody knows how many it has.
+    let nothing = stream::empty::<Result<Bytes, Infallible>>();
+    Response::from_parts(parts, Body::from_stream(nothing))
+}
+
+/// Says that the answer depends on what the client can unpack.
+fn vary_by_coding(headers: &mut HeaderMap) {
+    let said = headers.get_all(VARY).iter().filter_map(|value| value.to_str().ok());
+    let mut said = said.flat_map(|value| value.split(','));
+    if !said.any(|name| name.trim().eq_ignore_ascii_case(ACCEPT_ENCODING.as_str())) {
+        headers.append(VARY, HeaderValue::from_static("accept-encoding"));
+    }
+}
+
+/// The service that the encoders ask for the answer, which is there already.
+struct Finished(Option<Response<Body>>);
+
+impl Service<Request> for Finished {
+    type Response = Response<Body>;
+    type Error = Infallible;
+    type Future = std::future::Ready<Result<Response<Body>, Infallible>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, _: Request) -> Self::Future {
+        std::future::ready(Ok(self.0.take().unwrap_or_default()))
+    }
 }
 
 /// Tells which answers gain by it, and may be packed.
@@ -73,30 +167,6 @@ where
     Body::from_stream(pieces.fuse())
 }
 
-/// What the encoders leave to do: HEAD states no length that GET would not have, and another form
-/// of the same has a tag that says no more than that.
-async fn finish(request: Request, next: Next) -> Response<Body> {
-    let is_head = request.method() == Method::HEAD;
-    let accepts_any = accepts_any(request.headers());
-    let mut response = next.run(request).await;
-    let headers = response.headers();
-    let length = headers.get(CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse().ok());
-    let is_long = length.is_some_and(|bytes: u64| bytes >= BYTES_MIN);
-    let is_packed = headers.contains_key(CONTENT_ENCODING);
-    if is_head && accepts_any && is_long && !is_packed && may_be_packed(headers) {
-        let (mut parts, _) = response.into_parts();
-        parts.headers.remove(CONTENT_LENGTH);
-        parts.headers.append(VARY, HeaderValue::from_static("accept-encoding"));
-        // An empty body would be said to have no bytes; of this one nobody knows how many it has.
-        let nothing = stream::empty::<Result<Bytes, std::convert::Infallible>>();
-        return Response::from_parts(parts, Body::from_stream(nothing));
-    }
-    if is_packed && length.is_none() {
-        weaken_tag(response.headers_mut());
-    }
-    response
-}
-
 fn accepts_any(headers: &HeaderMap) -> bool {
     let values = headers.get_all(ACCEPT_ENCODING).iter().filter_map(|value| value.to_str().ok());
     values.flat_map(|value| value.split(',')).any(|coding| {
@@ -121,8 +191,6 @@ fn weaken_tag(headers: &mut HeaderMap) {
 #[cfg(test)]
 mod tests {
     use axum::body::to_bytes;
-    use axum::routing::get;
-    use tower_service::Service as _;
 
     use super::*;
 
@@ -157,9 +225,9 @@ mod tests {
         let text = "the same line again and again\n".repeat(100);
         let length = text.len();
         let piece = Bytes::from(text);
-        let answer = async move || {
-            let pieces = stream::unfold(Some(piece), async |piece| {
-                piece.map(|piece| (Ok::<_, std::convert::Infallible>(piece), None))
+        let answer = || {
+            let pieces = stream::unfold(Some(piece.clone()), async |piece| {
+                piece.map(|piece| (Ok::<_, Infallible>(piece), None))
             });
             let mut response = Response::new(body_of(pieces));
             let csv = HeaderValue::from_static("text/csv");
@@ -168,10 +236,9 @@ mod tests {
             response
         };
         for coding in CODINGS {
-            let mut router = compressed(Router::new().route("/", get(answer.clone())));
-            let request = Request::get("/").header(ACCEPT_ENCODING, coding);
-            let request = request.body(Body::empty()).unwrap();
-            let response = router.call(request).await.unwrap();
+            let request = axum::http::Request::get("/").header(ACCEPT_ENCODING, coding);
+            let wish = Wish::of(&request.body(Body::empty()).unwrap());
+            let response = wish.grant(answer()).await;
             assert_eq!(response.headers()[CONTENT_ENCODING], coding);
             let packed = to_bytes(response.into_body(), usize::MAX).await.unwrap();
             assert!(!packed.is_empty() && packed.len() < length, "{coding}");

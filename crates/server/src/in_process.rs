@@ -5,20 +5,20 @@
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use axum::Router;
 use onboarding::Platform;
 use tokio::io::{AsyncRead, AsyncWrite};
 
+use crate::entrance::Entrance;
+use crate::listen;
 use crate::settings::Settings;
 use crate::shared::Shared;
 use crate::sites::{Reports, make_site};
-use crate::{listen, pipeline};
 
 /// A server without a listener.
 #[derive(Debug)]
 pub struct InProcess {
     shared: Arc<Shared>,
-    router: Router,
+    entrance: Entrance,
 }
 
 impl InProcess {
@@ -27,8 +27,8 @@ impl InProcess {
         let site =
             make_site(&platform, &settings, frame::Settings::default(), &Reports::default())?;
         let shared = Arc::new(Shared::new(settings, crate::Portal::default()));
-        let router = pipeline::router(Arc::clone(&shared), (platform, None), site, None);
-        Ok(Self { shared, router })
+        let entrance = Entrance::new(Arc::clone(&shared), (platform, None), site, None);
+        Ok(Self { shared, entrance })
     }
 
     /// Serves the connection of a client until either side ends it.
@@ -37,9 +37,9 @@ impl InProcess {
         stream: impl AsyncRead + AsyncWrite + Send + Unpin + 'static,
         client: SocketAddr,
     ) -> impl Future<Output = ()> + Send + 'static {
-        let (shared, router) = (Arc::clone(&self.shared), self.router.clone());
+        let (shared, entrance) = (Arc::clone(&self.shared), self.entrance.clone());
         async move {
-            listen::serve_stream(&shared, stream, client, router).await;
+            listen::serve_stream(&shared, stream, client, entrance).await;
         }
     }
 }

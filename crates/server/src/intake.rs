@@ -32,15 +32,22 @@ pub(crate) fn has_proper_host(parts: &Parts) -> bool {
 }
 
 fn is_host(text: &str) -> bool {
-    if text.is_empty() {
-        return true;
+    // What nearly all say: a name, or an address of the fourth version.
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.');
+    let (name, port) = text.split_once(':').unwrap_or((text, ""));
+    if name.bytes().all(is_plain) && is_port(port) {
+        return text.is_empty() || !name.is_empty();
     }
     let Ok(authority) = text.parse::<Authority>() else { return false };
+    // What is before an @ is no host.
     let after = text.strip_prefix(authority.host()).unwrap_or(text);
-    // Some ports are no numbers of two bytes, and what is before an @ is no host.
-    let is_port = |port: &str| port.is_empty() || port.parse::<u16>().is_ok();
     !authority.host().is_empty()
         && (after.is_empty() || after.strip_prefix(':').is_some_and(is_port))
+}
+
+/// Some ports are no numbers of two bytes.
+fn is_port(port: &str) -> bool {
+    port.is_empty() || port.parse::<u16>().is_ok()
 }
 
 pub(crate) const WRONG_HOST: &str = "Send exactly one valid Host header.";

@@ -18,6 +18,7 @@ mod compression;
 mod connected;
 pub mod data_keys;
 mod deliveries;
+mod entrance;
 mod feeds;
 mod housekeeping;
 mod in_process;
@@ -59,6 +60,7 @@ use tokio::task::JoinSet;
 use tokio_rustls::TlsAcceptor;
 use types::{Environment, Error, Result};
 
+use entrance::Entrance;
 use shared::Shared;
 
 pub use bucket::S3Settings;
@@ -158,9 +160,14 @@ pub async fn serve(
         })?;
         keep(&mut keepers, (&site, &platform, &facts), &shared, &drained_receiver);
         keepers.spawn(connect::worker::run(Arc::clone(&stores), drained_receiver.clone()));
-        let router = pipeline::router(Arc::clone(&shared), watched, site, Some(stores));
-        let accept =
-            listen::run(listener, router, tls.clone(), Arc::clone(&shared), stop_receiver.clone());
+        let entrance = Entrance::new(Arc::clone(&shared), watched, site, Some(stores));
+        let accept = listen::run(
+            listener,
+            entrance,
+            tls.clone(),
+            Arc::clone(&shared),
+            stop_receiver.clone(),
+        );
         listeners.spawn(accept);
         on_ready(environment, &address_text(address, tls.is_some()));
     }

@@ -6,10 +6,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use axum::Router;
+use axum::body::Body;
 use axum::extract::Request;
 use axum::http::header::CONNECTION;
-use axum::http::{HeaderValue, Version};
+use axum::http::{HeaderValue, Response, Version};
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto;
 use hyper_util::server::graceful::{GracefulShutdown, Watcher};
@@ -17,6 +17,7 @@ use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Notify, Semaphore, watch};
 use tokio_rustls::TlsAcceptor;
+use tower_service::Service;
 
 use crate::patience::Patience;
 use crate::shared::Shared;
@@ -32,6 +33,25 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 /// How long a connection that is turned away may take to read the answer.
 const TURN_AWAY_MAX: Duration = Duration::from_secs(1);
 
+/// What answers the requests of a connection.
+pub(crate) trait Interface:
+    Service<Request, Response = Response<Body>, Error = Infallible, Future: Send>
+    + Clone
+    + Send
+    + Sync
+    + 'static
+{
+}
+
+impl<S> Interface for S where
+    S: Service<Request, Response = Response<Body>, Error = Infallible, Future: Send>
+        + Clone
+        + Send
+        + Sync
+        + 'static
+{
+}
+
 /// The other end of the connection.
 #[derive(Clone, Debug)]
 pub(crate) struct Peer {
@@ -44,7 +64,7 @@ pub(crate) struct Peer {
 /// waits for those under way.
 pub(crate) async fn run(
     listener: TcpListener,
-    router: Router,
+    interface: impl Interface,
     tls: Option<TlsAcceptor>,
     shared: Arc<Shared>,
     mut stop: watch::Receiver<bool>,
@@ -80,7 +100,7 @@ pub(crate) async fn run(
         let connection = Connection {
             shared: Arc::clone(&shared),
             builder: builder.clone(),
-            router: router.clone(),
+            interface: interface.clone(),
             peer,
             watcher: graceful.watcher(),
         };
@@ -129,27 +149,27 @@ pub(crate) async fn serve_stream(
     shared: &Arc<Shared>,
     stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
     peer: SocketAddr,
-    router: Router,
+    interface: impl Interface,
 ) {
     // Dropping this would tell the connection to stop.
     let graceful = GracefulShutdown::new();
     let (builder, watcher) = (builder(shared), graceful.watcher());
     let shared = Arc::clone(shared);
-    Connection { shared, builder, router, peer, watcher }.serve(stream).await;
+    Connection { shared, builder, interface, peer, watcher }.serve(stream).await;
 }
 
 /// A connection and what is needed to serve it.
-struct Connection {
+struct Connection<I> {
     shared: Arc<Shared>,
     builder: auto::Builder<TokioExecutor>,
-    router: Router,
+    interface: I,
     peer: SocketAddr,
     watcher: Watcher,
 }
 
-impl Connection {
+impl<I: Interface> Connection<I> {
     async fn serve(self, stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static) {
-        let Self { shared, builder, router, peer, watcher } = self;
+        let Self { shared, builder, interface, peer, watcher } = self;
         let head_time_max = Duration::from_millis(shared.settings.limits.read_ms);
         let began = Arc::new(AtomicBool::new(false));
         let has_begun = Arc::clone(&began);
@@ -157,12 +177,12 @@ impl Connection {
         let peer = Peer { address: peer, hang_up: Arc::clone(&hang_up) };
         let service = hyper::service::service_fn(move |request: hyper::Request<_>| {
             began.store(true, Ordering::Relaxed);
-            let mut request: Request = request.map(axum::body::Body::new);
+            let mut request: Request = request.map(Body::new);
             request.extensions_mut().insert(peer.clone());
-            let (mut router, shared) = (router.clone(), Arc::clone(&shared));
+            let (mut interface, shared) = (interface.clone(), Arc::clone(&shared));
             async move {
                 let hangs_up = request.version() < Version::HTTP_2;
-                let mut answer = tower_service::Service::call(&mut router, request).await?;
+                let mut answer = interface.call(request).await?;
                 if hangs_up && shared.is_stopping() {
                     answer.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
                 }

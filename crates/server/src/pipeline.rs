@@ -42,14 +42,14 @@ use crate::request_record::Exchange;
 use crate::rest::RestService;
 use crate::shared::Shared;
 use crate::web::WebService;
-use crate::{admin, compression, connected, request_id, request_record};
+use crate::{admin, connected, request_id, request_record};
 
 /// Files in memory at once, whatever the settings say.
 const FILES_AT_ONCE_MAX: usize = 64;
 const LIMITS_TIDY_EVERY: Duration = Duration::from_mins(1);
 
 /// One environment, ready to answer.
-struct Service {
+struct Onboarding {
     shared: Arc<Shared>,
     platform: Arc<Platform>,
     limits: EnvironmentLimits,
@@ -62,27 +62,29 @@ struct Service {
 /// The endpoints of one path by method.
 type Methods = BTreeMap<&'static str, Compiled<Cx>>;
 
+pub(crate) fn files_at_once(files: usize) -> Semaphore {
+    Semaphore::new(files.clamp(1, FILES_AT_ONCE_MAX))
+}
+
 /// Routes every endpoint of the table; what is no route gets a 404 in the published shape.
 pub(crate) fn router(
     shared: Arc<Shared>,
     (platform, facts): admin::Watched,
-    site: Arc<frame::Site>,
+    rest: Arc<RestService>,
     stores: Option<Arc<connect::Stores>>,
 ) -> Router {
     let limits =
         EnvironmentLimits::new(&shared.settings.rate_limits, platform.environment, &platform.store);
     let simulated = SimulatedFailures::default();
-    let files = || Semaphore::new(shared.settings.limits.files.clamp(1, FILES_AT_ONCE_MAX));
-    let files_of_rest = files();
-    let rest = RestService {
-        shared: Arc::clone(&shared),
-        site,
-        facts: facts.clone(),
-        files: files_of_rest,
-    };
-    let (rest, files) = (Arc::new(rest), files());
-    let service =
-        Arc::new(Service { shared, platform, limits, simulated, rest: Arc::clone(&rest), files });
+    let files = files_at_once(shared.settings.limits.files);
+    let service = Arc::new(Onboarding {
+        shared,
+        platform,
+        limits,
+        simulated,
+        rest: Arc::clone(&rest),
+        files,
+    });
     tokio::spawn(tidy_limits(Arc::downgrade(&service)));
     let mut by_path: BTreeMap<&'static str, Methods> = BTreeMap::new();
     for endpoint in endpoints::table().into_endpoints() {
@@ -110,17 +112,16 @@ pub(crate) fn router(
         );
     }
     let web = Arc::new(WebService { rest: Arc::clone(&rest) });
-    let router = router.fallback(move |request: Request| {
+    router.fallback(move |request: Request| {
         let parts = (Arc::clone(&service), Arc::clone(&rest), Arc::clone(&web));
         answer_other(parts, stores.clone(), request)
-    });
-    compression::compressed(router)
+    })
 }
 
 /// What is no path of the onboarding interface: connected stores, the REST interface, files and
 /// pages, in this order.
 async fn answer_other(
-    (service, rest, web): (Arc<Service>, Arc<RestService>, Arc<WebService>),
+    (service, rest, web): (Arc<Onboarding>, Arc<RestService>, Arc<WebService>),
     stores: Option<Arc<connect::Stores>>,
     request: Request,
 ) -> Response<Body> {
@@ -148,7 +149,7 @@ async fn answer_other(
     }
 }
 
-async fn tidy_limits(service: std::sync::Weak<Service>) {
+async fn tidy_limits(service: std::sync::Weak<Onboarding>) {
     loop {
         tokio::time::sleep(LIMITS_TIDY_EVERY).await;
         match service.upgrade() {
@@ -166,7 +167,7 @@ type Route = (Arc<Methods>, Map<String, Value>);
 
 /// Gives the request its id, and its answer the headers that every answer carries.
 async fn answer_request(
-    service: Arc<Service>,
+    service: Arc<Onboarding>,
     route: Option<Route>,
     request: Request,
 ) -> Response<Body> {
@@ -231,7 +232,7 @@ async fn answer_request(
 
 /// A request on its way, with what is learned about it for headers, log and metrics.
 struct Visit<'a> {
-    service: &'a Service,
+    service: &'a Onboarding,
     now: Timestamp,
     standing: Standing,
     op: Arc<str>,
@@ -273,14 +274,14 @@ impl Visit<'_> {
 
     /// In whose line the request waits for the database: its ISO's, its user's, or as long as
     /// nobody knows whose it is, its address's.
-    fn line(&self) -> String {
+    fn line(&self) -> db::Caller {
         let iso = self.caller.as_ref().map(Caller::iso_id);
         let iso = iso.or_else(|| self.device.as_ref().map(DeviceCaller::iso_id));
         match (iso, self.administrator, self.client) {
-            (Some(iso), ..) => iso.to_string(),
+            (Some(iso), ..) => iso.as_str().into(),
             (None, Some(user_id), _) => frame::line_of_user(user_id),
-            (None, None, Some(client)) => client.network().to_string(),
-            (None, None, None) => String::new(),
+            (None, None, Some(client)) => db::Caller::Address(client.network()),
+            (None, None, None) => "".into(),
         }
     }
 
@@ -378,7 +379,7 @@ impl Visit<'_> {
         dialect: Dialect,
         headers: &HeaderMap,
     ) -> Result<Answer, Answer> {
-        let Service { platform, simulated, .. } = self.service;
+        let Onboarding { platform, simulated, .. } = self.service;
         let (caller, path) = (self.caller.as_ref(), endpoint.route().path);
         let request_options = if endpoint.route().method.has_body() {
             request_options::read(platform, caller, path, headers, &params, dialect)?

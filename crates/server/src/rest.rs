@@ -54,10 +54,21 @@ impl RestService {
                 None => {}
             }
         }
-        let root = &self.site.settings().names.rest_root;
         let path = uri.path().trim_start_matches('/');
-        let path = path.strip_prefix("index.php/").unwrap_or(path);
-        let rest = path.strip_prefix(root.as_str())?;
+        self.below_root(path.strip_prefix("index.php/").unwrap_or(path))
+    }
+
+    /// The REST path of a URL that can mean nothing else: one below the root, without another path
+    /// in its query.
+    pub(crate) fn plain_path_of(&self, uri: &Uri) -> Option<RestPath> {
+        if uri.query().is_some_and(|query| query.contains("rest_route")) {
+            return None;
+        }
+        self.below_root(uri.path().strip_prefix('/')?)
+    }
+
+    fn below_root(&self, path: &str) -> Option<RestPath> {
+        let rest = path.strip_prefix(&*self.site.settings().names.rest_root)?;
         let inside = rest.is_empty() || rest.starts_with('/');
         inside.then(|| RestPath::Path(form::percent_decode(rest)))
     }
@@ -172,8 +183,8 @@ impl RestService {
             "The request timed out. What had not been stored by then will not be; check what was \
              stored before you send it again."
         };
-        let line = request.client.address.to_string();
-        tokio::time::timeout(time, db::as_caller(line, Box::pin(self.site.answer(request))))
+        let line = db::Caller::Address(request.client.address);
+        tokio::time::timeout(time, db::as_caller(line, self.site.answer(request)))
             .await
             .unwrap_or_else(|_| refusal(503, "rest_too_slow", too_slow))
     }
@@ -264,7 +275,7 @@ impl RestService {
             url_path: parts.uri.path().to_owned(),
             query: form::decode(&query_text),
             query_text,
-            headers: pairs.collect(),
+            headers: Arc::new(pairs.collect()),
             body,
             upload: None,
             secure: settings.tls.is_some() || proxied,
@@ -311,6 +322,9 @@ fn refusal(status: u16, code: &'static str, message: &str) -> frame::Response {
     frame::Response::of_refusal(&refusal)
 }
 
+/// The length, the id, the time taken, the date, and one more.
+const HEADERS_ADDED: usize = 5;
+
 type Nothing = Result<Bytes, Infallible>;
 
 /// One form of a document that was serialised before, sent without copying it.
@@ -352,6 +366,8 @@ fn into_response(answered: frame::Response) -> Response {
     let body =
         if is_left_out { Body::from_stream(stream::empty::<Nothing>()) } else { body.into() };
     let mut response = axum::http::Response::new(body);
+    // Those that are added later have room as well.
+    response.headers_mut().reserve(answered.headers.len() + HEADERS_ADDED);
     *response.status_mut() =
         StatusCode::from_u16(answered.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     let headers = response.headers_mut();

@@ -136,7 +136,7 @@ impl WebService {
         let path = parts.uri.path().to_owned();
         let request = self.rest.request(path, parts, form);
         let time = Duration::from_millis(limits.answer_ms);
-        let line = request.client.address.to_string();
+        let line = db::Caller::Address(request.client.address);
         let page = db::as_caller(line, page(&self.rest.site, request));
         tokio::time::timeout(time, page).await.unwrap_or_else(|_| {
             let mut late = WebAnswer::sentence(503, "The request timed out; try again.");

@@ -14,7 +14,7 @@ pub(super) fn base(rest_url: &str) -> Headers {
     vec![
         ("content-type", String::from("application/json; charset=UTF-8")),
         ("x-robots-tag", String::from("noindex")),
-        ("link", format!("<{rest_url}/>; rel=\"https://api.w.org/\"")),
+        ("link", ["<", rest_url, "/>; rel=\"https://api.w.org/\""].concat()),
         ("x-content-type-options", String::from("nosniff")),
         ("access-control-expose-headers", String::from("X-WP-Total, X-WP-TotalPages, Link")),
         (

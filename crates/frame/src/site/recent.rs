@@ -112,7 +112,12 @@ pub(crate) fn key_of(request: &Request, method: &str, visit: &Visit) -> Option<S
         return None;
     }
     let user_id = visit.identity.user.as_ref().map_or(0, |user| user.id());
-    let Visit { home, application_passwords, secure, .. } = visit;
-    let (path, query) = (&request.path, &request.query_text);
-    Some(format!("{user_id} {via} {application_passwords} {secure} {home}{path}?{query}"))
+    let mut key = user_id.to_string();
+    let flag = |is_set: bool| if is_set { " +" } else { " -" };
+    let (passwords, secure) = (flag(visit.application_passwords), flag(visit.secure));
+    let (home, path, query) = (&*visit.home, &*request.path, &*request.query_text);
+    let parts = [" ", via, passwords, secure, " ", home, path, "?", query];
+    key.reserve(parts.iter().map(|part| part.len()).sum());
+    key.extend(parts);
+    Some(key)
 }

@@ -22,7 +22,7 @@ pub struct Visit {
     /// Path and query of the request as it was sent; empty for one from within.
     pub requested: String,
     /// Names in lower case.
-    pub headers: Vec<(String, String)>,
+    pub headers: Arc<Vec<(String, String)>>,
     /// The body as it was sent, of a request that brings a signature of it.
     pub signed_body: Option<Arc<[u8]>>,
     pub options: Arc<Options>,

@@ -339,7 +339,7 @@ pub(crate) fn request(
         url_path: format!("/wp-json{path}"),
         query_text: query_text.to_owned(),
         query: Request::decode_query(query_text),
-        headers,
+        headers: Arc::new(headers),
         body,
         upload: None,
         secure: false,

@@ -12,7 +12,7 @@ use onboarding::caller::{Caller, Reason, Refused, Visitor};
 use onboarding::lifecycle::IsoStatus;
 use types::Role;
 
-use super::{Service, Visit};
+use super::{Onboarding, Visit};
 use crate::answer::{Answer, Dialect, denied};
 use crate::client_address::{Client, client_address};
 use crate::limits::{Exceeded, Standing};
@@ -80,7 +80,7 @@ impl Visit<'_> {
         (permission, method): (Permission, Method),
         dialect: Dialect,
     ) -> Result<Visitor, Answer> {
-        let Service { shared, platform, limits, .. } = self.service;
+        let Onboarding { shared, platform, limits, .. } = self.service;
         let mut headers = parts.headers.get_all(AUTHORIZATION).iter();
         let header = match (headers.next(), headers.next()) {
             (Some(_), Some(_)) => Some(&b"two keys are none"[..]),
@@ -183,7 +183,7 @@ impl Visit<'_> {
         parts: &Parts,
         route: (Permission, Method),
     ) -> types::Result<Option<Result<Visitor, Refused>>> {
-        let Service { platform, rest, .. } = self.service;
+        let Onboarding { platform, rest, .. } = self.service;
         let request = rest.request(String::new(), parts, Vec::new());
         let visitor = rest.site.session_visitor(&request, self.now).await?;
         let Ok(identity) = visitor else {

@@ -43,7 +43,7 @@ impl Shop {
             url_path: path.to_owned(),
             query_text: query.to_owned(),
             query: Request::decode_query(query),
-            headers: vec![("accept".to_owned(), "text/html".to_owned())],
+            headers: Arc::new(vec![("accept".to_owned(), "text/html".to_owned())]),
             body: Vec::new(),
             upload: None,
             secure: false,

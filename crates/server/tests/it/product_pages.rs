@@ -20,7 +20,7 @@ fn request(path: &str, query: &str) -> Request {
         url_path: path.to_owned(),
         query_text: query.to_owned(),
         query: Request::decode_query(query),
-        headers: Vec::new(),
+        headers: Arc::default(),
         body: Vec::new(),
         upload: None,
         secure: false,

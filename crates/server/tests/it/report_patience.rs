@@ -66,7 +66,7 @@ impl Still {
             url_path: format!("/wp-json{PATH}"),
             query_text: spelling.to_owned(),
             query,
-            headers: vec![("authorization".to_owned(), format!("Basic {basic}"))],
+            headers: Arc::new(vec![("authorization".to_owned(), format!("Basic {basic}"))]),
             body: Vec::new(),
             upload: None,
             secure: true,

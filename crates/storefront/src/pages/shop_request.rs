@@ -41,10 +41,11 @@ impl<'a> ShopRequest<'a> {
             let via = Via::Session { token_hash: session.token_hash.clone() };
             visit.identity = Identity::of(Arc::clone(&session.user), via);
         }
-        visit.headers.retain(|(name, _)| !OF_PROGRAMS.contains(&name.as_str()));
+        let own = Arc::make_mut(&mut visit.headers);
+        own.retain(|(name, _)| !OF_PROGRAMS.contains(&name.as_str()));
         // Whether a form is genuine is decided before anything is asked for.
         let nonce = session::nonce_for(page.site, &visit);
-        visit.headers.push((String::from("nonce"), nonce));
+        Arc::make_mut(&mut visit.headers).push((String::from("nonce"), nonce));
         let visit = Arc::new(visit);
         let reader = Arc::clone(&visit);
         let read = move |conn: &mut dyn db::Conn| {
@@ -95,7 +96,7 @@ impl<'a> ShopRequest<'a> {
         self.cookies.push(cookie.to_owned());
         let pair = cookie.split(';').next().unwrap_or_default().to_owned();
         let mut visit = (*self.visit).clone();
-        visit.headers.insert(0, (String::from("cookie"), pair));
+        Arc::make_mut(&mut visit.headers).insert(0, (String::from("cookie"), pair));
         self.visit = Arc::new(visit);
     }
 

@@ -1,5 +1,7 @@
 //! A browser without scripts: it follows links, keeps cookies, fills in forms and sends them.
 
+use std::sync::Arc;
+
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
@@ -116,7 +118,7 @@ pub(crate) fn request(
         url_path: path.to_owned(),
         query_text: query.to_owned(),
         query: Request::decode_query(query),
-        headers,
+        headers: Arc::new(headers),
         body,
         upload: None,
         secure: true,
