@@ -5,12 +5,13 @@ use std::io::{BufWriter, IsTerminal as _};
 use std::panic::PanicHookInfo;
 
 use tracing::field::{Field, Visit};
+use tracing::span::Record;
 use tracing::{Level, Metadata};
 use tracing_appender::non_blocking::WorkerGuard;
 use tracing_subscriber::field::RecordFields;
 use tracing_subscriber::filter::filter_fn;
-use tracing_subscriber::fmt::FormatFields;
 use tracing_subscriber::fmt::format::{JsonFields, Writer};
+use tracing_subscriber::fmt::{FormatFields, FormattedFields};
 use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
 use tracing_subscriber::{EnvFilter, Layer as _, fmt};
@@ -93,6 +94,18 @@ impl<'writer> FormatFields<'writer> for SpanFields {
         writer.write_char('{')?;
         writer.write_str(&names.text)?;
         writer.write_char('}')
+    }
+
+    /// What is recorded later is put into the same object.
+    fn add_fields(
+        &self,
+        current: &'writer mut FormattedFields<Self>,
+        fields: &Record<'_>,
+    ) -> std::fmt::Result {
+        let mut all = FormattedFields::<JsonFields>::new(std::mem::take(&mut current.fields));
+        let added = self.0.add_fields(&mut all, fields);
+        current.fields = all.fields;
+        added
     }
 }
 

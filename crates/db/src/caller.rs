@@ -19,7 +19,7 @@ tokio::task_local! {
     static CALLER: Caller;
 }
 
-/// Whose closures wait in one line. Its name is made when something waits, which most requests
+/// Whose closures wait in one line. Its name is made when a closure is handed over, which requests
 /// that are answered from memory never do.
 #[derive(Clone, Debug)]
 pub enum Caller {

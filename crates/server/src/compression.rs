@@ -15,6 +15,7 @@ use axum::http::header::{
     ETAG, VARY,
 };
 use axum::http::{HeaderMap, HeaderValue, Method, Response};
+use axum::middleware::Next;
 use futures_util::{Stream, StreamExt as _, stream};
 use tower_http::CompressionLevel;
 use tower_http::compression::Compression;
@@ -27,26 +28,26 @@ const BYTES_MIN: u64 = 1_024;
 const LEVEL: CompressionLevel = CompressionLevel::Precise(4);
 const CODINGS: [&str; 3] = ["gzip", "br", "zstd"];
 
-/// What a request says about the form in which its answer is sent.
+/// What a request says about the form in which its response is sent.
 #[derive(Debug)]
-pub(crate) struct Wish {
+pub(crate) struct Accepted {
     is_head: bool,
-    /// The codings that the client can unpack.
-    accepted: HeaderMap,
+    /// The codings that the client can unpack, as it says it.
+    codings: HeaderMap,
 }
 
-impl Wish {
+impl Accepted {
     pub(crate) fn of(request: &Request) -> Self {
-        let mut accepted = HeaderMap::new();
+        let mut codings = HeaderMap::new();
         for value in request.headers().get_all(ACCEPT_ENCODING) {
-            accepted.append(ACCEPT_ENCODING, value.clone());
+            codings.append(ACCEPT_ENCODING, value.clone());
         }
-        Self { is_head: request.method() == Method::HEAD, accepted }
+        Self { is_head: request.method() == Method::HEAD, codings }
     }
 
-    /// The answer, packed if it gains by that and the client can unpack it.
-    pub(crate) async fn grant(self, response: Response<Body>) -> Response<Body> {
-        let response = self.pack(response).await;
+    /// The response, packed if it gains by that and the client can unpack it.
+    pub(crate) async fn pack(self, response: Response<Body>) -> Response<Body> {
+        let response = self.encode(response).await;
         let headers = response.headers();
         let length =
             headers.get(CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse().ok());
@@ -55,7 +56,7 @@ impl Wish {
         if self.is_head
             && is_long
             && !is_packed
-            && accepts_any(&self.accepted)
+            && accepts_any(&self.codings)
             && may_be_packed(headers)
         {
             return without_length(response);
@@ -67,21 +68,21 @@ impl Wish {
         response
     }
 
-    async fn pack(&self, mut response: Response<Body>) -> Response<Body> {
+    async fn encode(&self, mut response: Response<Body>) -> Response<Body> {
         let headers = response.headers();
         let is_finished =
             headers.contains_key(CONTENT_ENCODING) || headers.contains_key(CONTENT_RANGE);
         if is_finished || !Worthwhile.should_compress(&response) {
             return response;
         }
-        if self.accepted.is_empty() {
+        if self.codings.is_empty() {
             vary_by_coding(response.headers_mut());
             return response;
         }
         let packing = Compression::new(Finished(Some(response)));
         let mut packing = packing.quality(LEVEL).compress_when(Worthwhile);
         let mut asked = Request::new(Body::empty());
-        asked.headers_mut().clone_from(&self.accepted);
+        asked.headers_mut().clone_from(&self.codings);
         let Ok(packed) = packing.call(asked).await;
         packed.map(Body::new)
     }
@@ -97,7 +98,7 @@ fn without_length(response: Response<Body>) -> Response<Body> {
     Response::from_parts(parts, Body::from_stream(nothing))
 }
 
-/// Says that the answer depends on what the client can unpack.
+/// Says that the response depends on what the client can unpack.
 fn vary_by_coding(headers: &mut HeaderMap) {
     let said = headers.get_all(VARY).iter().filter_map(|value| value.to_str().ok());
     let mut said = said.flat_map(|value| value.split(','));
@@ -106,7 +107,13 @@ fn vary_by_coding(headers: &mut HeaderMap) {
     }
 }
 
-/// The service that the encoders ask for the answer, which is there already.
+/// For a router: its responses, packed on the way out.
+pub(crate) async fn packed(request: Request, next: Next) -> Response<Body> {
+    let accepted = Accepted::of(&request);
+    accepted.pack(next.run(request).await).await
+}
+
+/// The service that the encoders ask for the response, which is there already.
 struct Finished(Option<Response<Body>>);
 
 impl Service<Request> for Finished {
@@ -119,7 +126,8 @@ impl Service<Request> for Finished {
     }
 
     fn call(&mut self, _: Request) -> Self::Future {
-        std::future::ready(Ok(self.0.take().unwrap_or_default()))
+        let response = self.0.take().expect("each is made for one call");
+        std::future::ready(Ok(response))
     }
 }
 
@@ -237,8 +245,8 @@ mod tests {
         };
         for coding in CODINGS {
             let request = axum::http::Request::get("/").header(ACCEPT_ENCODING, coding);
-            let wish = Wish::of(&request.body(Body::empty()).unwrap());
-            let response = wish.grant(answer()).await;
+            let accepted = Accepted::of(&request.body(Body::empty()).unwrap());
+            let response = accepted.pack(answer()).await;
             assert_eq!(response.headers()[CONTENT_ENCODING], coding);
             let packed = to_bytes(response.into_body(), usize::MAX).await.unwrap();
             assert!(!packed.is_empty() && packed.len() < length, "{coding}");

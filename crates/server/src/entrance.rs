@@ -8,16 +8,16 @@ use std::task::{Context, Poll};
 use axum::Router;
 use axum::body::Body;
 use axum::extract::Request;
-use axum::http::Response;
+use axum::http::{Method, Response};
 use futures_util::future::BoxFuture;
 use tower_service::Service;
 
-use crate::compression::Wish;
+use crate::compression::Accepted;
 use crate::rest::RestService;
 use crate::shared::Shared;
 use crate::{admin, pipeline};
 
-/// All that one environment answers. Requests of the REST interface, which are the most and the
+/// The interfaces of one environment. Requests of the REST interface, which are the most and the
 /// shortest, do not pass through the router of the onboarding interface.
 #[derive(Clone, Debug)]
 pub(crate) struct Entrance {
@@ -42,16 +42,18 @@ impl Entrance {
         Self { rest, router }
     }
 
-    async fn answer(mut self, request: Request) -> Response<Body> {
-        let wish = Wish::of(&request);
-        let answer = match self.rest.plain_path_of(request.uri()) {
-            Some(path) => self.rest.answer(path, request).await,
-            None => match self.router.call(request).await {
-                Ok(answer) => answer,
-                Err(never) => match never {},
-            },
+    async fn respond(mut self, request: Request) -> Response<Body> {
+        let Some(path) = self.rest.plain_path_of(request.uri()) else {
+            let Ok(response) = self.router.call(request).await;
+            return response;
         };
-        wish.grant(answer).await
+        let (accepted, is_head) = (Accepted::of(&request), request.method() == Method::HEAD);
+        let mut response = accepted.pack(self.rest.answer(path, request).await).await;
+        if is_head {
+            // Its headers have been made of what GET would return.
+            *response.body_mut() = Body::empty();
+        }
+        response
     }
 }
 
@@ -65,7 +67,7 @@ impl Service<Request> for Entrance {
     }
 
     fn call(&mut self, request: Request) -> Self::Future {
-        let answer = self.clone().answer(request);
-        Box::pin(async move { Ok(answer.await) })
+        let response = self.clone().respond(request);
+        Box::pin(async move { Ok(response.await) })
     }
 }

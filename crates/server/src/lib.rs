@@ -1,6 +1,7 @@
 //! The only crate that knows axum and hyper: it turns the tables of endpoints into servers.
 //!
-//! The path of a request: [`listen`] accepts the connection within its limits; [`pipeline`] gives
+//! The path of a request: [`listen`] accepts the connection within its limits; [`entrance`] hands
+//! requests of the REST interface to [`rest`] and all others to a router; [`pipeline`] gives
 //! the request an id, finds the endpoint, authenticates, applies the rate limits, reads and parses
 //! the body, runs the endpoint and writes the answer in the interface's own words. **Whatever the
 //! bytes, the answer has the published shape.**

@@ -1,4 +1,4 @@
-//! Accepts connections within limits and hands their requests to a router.
+//! Accepts connections within limits and hands their requests to whatever responds to them.
 
 use std::convert::Infallible;
 use std::net::SocketAddr;
@@ -33,7 +33,7 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 /// How long a connection that is turned away may take to read the answer.
 const TURN_AWAY_MAX: Duration = Duration::from_secs(1);
 
-/// What answers the requests of a connection.
+/// What responds to the requests of a connection.
 pub(crate) trait Interface:
     Service<Request, Response = Response<Body>, Error = Infallible, Future: Send>
     + Clone

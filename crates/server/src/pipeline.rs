@@ -15,6 +15,7 @@ use axum::body::Body;
 use axum::extract::rejection::RawPathParamsRejection;
 use axum::extract::{RawPathParams, Request};
 use axum::http::{HeaderMap, Method, Response};
+use axum::middleware::from_fn;
 use axum::routing::{any, get};
 use contract::{Compiled, FILE_KIND, Outcome, Permission};
 use onboarding::audit::redacted;
@@ -42,7 +43,7 @@ use crate::request_record::Exchange;
 use crate::rest::RestService;
 use crate::shared::Shared;
 use crate::web::WebService;
-use crate::{admin, connected, request_id, request_record};
+use crate::{admin, compression, connected, request_id, request_record};
 
 /// Files in memory at once, whatever the settings say.
 const FILES_AT_ONCE_MAX: usize = 64;
@@ -112,10 +113,11 @@ pub(crate) fn router(
         );
     }
     let web = Arc::new(WebService { rest: Arc::clone(&rest) });
-    router.fallback(move |request: Request| {
+    let router = router.fallback(move |request: Request| {
         let parts = (Arc::clone(&service), Arc::clone(&rest), Arc::clone(&web));
         answer_other(parts, stores.clone(), request)
-    })
+    });
+    router.layer(from_fn(compression::packed))
 }
 
 /// What is no path of the onboarding interface: connected stores, the REST interface, files and

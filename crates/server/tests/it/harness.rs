@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use onboarding::Platform;
 use server::{InProcess, Settings};
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, DuplexStream};
 
 /// How long an exchange may take before it counts as hung.
 const EXCHANGE_MAX: Duration = Duration::from_secs(30);
@@ -48,6 +48,13 @@ impl Harness {
         served.abort();
         ended.then_some(answer)
     }
+
+    /// The client's end of a connection that is served.
+    pub(crate) fn connect(&self) -> DuplexStream {
+        let (client, server) = tokio::io::duplex(PIPE_BYTES);
+        tokio::spawn(self.0.serve(server, SocketAddr::from((Ipv4Addr::LOCALHOST, 0))));
+        client
+    }
 }
 
 /// Where the API key of the harness goes in prepared bytes.
@@ -86,6 +93,10 @@ impl Sandbox {
         settings.limits.read_ms = 200;
         let harness = Harness::new(Arc::new(platform), settings)?;
         Ok(Self { harness, key: key.text.expose().clone(), basic })
+    }
+
+    pub(crate) fn connect(&self) -> DuplexStream {
+        self.harness.connect()
     }
 
     /// Sends raw bytes, with `{KEY}` replaced by the key, checks the answer and returns its

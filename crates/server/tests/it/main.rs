@@ -5,6 +5,7 @@ mod bytes;
 mod facts;
 mod feeds;
 mod harness;
+mod head_over_http2;
 mod live_figures;
 mod oembed_proxy;
 mod options;

@@ -1,9 +1,8 @@
 //! A browser without scripts: it follows links, keeps cookies, fills in forms and sends them.
 
-use std::sync::Arc;
-
 use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use contract::rest::form;
 use frame::{Client, Request};
