@@ -113,8 +113,11 @@ fn orders_total(
     since: Option<Timestamp>,
     skips_existing: bool,
 ) -> Result<i64> {
+    let all = match since {
+        Some(since) => order::count_since(conn, since)?,
+        None => order::count(conn)?,
+    };
     let since = since.unwrap_or(Timestamp::from_micros(i64::MIN));
-    let all = order::count_since(conn, since)?;
     let there =
         if skips_existing { reports.facts.view(Vec::new()).orders_since(since)? } else { 0 };
     Ok(all.saturating_sub(count(there)).max(0))

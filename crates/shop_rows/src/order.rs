@@ -25,7 +25,7 @@ pub use item::{
 };
 pub use list::{OrderFilter, OrderSort, TEXT_INDEX, list, refunds_of};
 pub use marked::{count_marked, marked};
-pub use sums::{CustomerSum, count_by_status, first, ids_naming, sums_of_customers};
+pub use sums::{CustomerSum, count, count_by_status, first, ids_naming, sums_of_customers};
 
 named! {
     OrderKind {

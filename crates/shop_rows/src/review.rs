@@ -51,14 +51,18 @@ statements! {
            SELECT term_id, term_id FROM terms WHERE site_id = $1 AND taxonomy = $2
            UNION
            SELECT under.top_id, terms.term_id FROM under JOIN terms
-             ON terms.parent_id = under.term_id AND terms.site_id = $1 AND terms.taxonomy = $2)
-         SELECT under.top_id, COUNT(DISTINCT reviews.review_id)
-         FROM under JOIN product_terms
-             ON product_terms.term_id = under.term_id AND product_terms.site_id = $1
-           JOIN reviews
-             ON reviews.site_id = $1 AND reviews.product_id = product_terms.product_id
-         WHERE reviews.kind = 'review' AND reviews.status = 'approved'
-         GROUP BY under.top_id ORDER BY under.top_id";
+             ON terms.parent_id = under.term_id AND terms.site_id = $1 AND terms.taxonomy = $2),
+         borne (top_id, product_id) AS (
+           SELECT DISTINCT under.top_id, product_terms.product_id FROM under JOIN product_terms
+             ON product_terms.term_id = under.term_id AND product_terms.site_id = $1),
+         counted (top_id, review_count) AS (
+           SELECT borne.top_id,
+             (SELECT COUNT(*) FROM reviews
+              WHERE reviews.product_id = borne.product_id AND reviews.status = 'approved'
+                AND reviews.kind = 'review' AND +reviews.site_id = $1)
+           FROM borne)
+         SELECT top_id, CAST(SUM(review_count) AS BIGINT) FROM counted
+         WHERE review_count > 0 GROUP BY top_id ORDER BY top_id";
 }
 
 /// Which reviews to list. An empty list asks for nothing.

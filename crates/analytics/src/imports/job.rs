@@ -147,8 +147,7 @@ impl JobKind for CatchUp {
         Box::pin(async move {
             self.0.wait(cx.site().store()).await;
             let always = Timestamp::from_micros(i64::MIN);
-            let there = move |conn: &mut dyn Conn| order::count_since(conn, always);
-            let records = cx.site().store().read(there).await?;
+            let records = cx.site().store().read(|conn: &mut dyn Conn| order::count(conn)).await?;
             let known = self.0.of_facts(move |view| view.orders_since(always)).await?;
             let missing = records.saturating_sub(count(known)).max(0);
             let done = cx.checkpoint()?.unwrap_or_default();

@@ -23,9 +23,6 @@ pub struct CustomerSum {
 }
 
 statements! {
-    ORDER_COUNT_BY_STATUS =
-        "SELECT status, COUNT(*) FROM orders WHERE site_id = $1 AND kind = $2
-         GROUP BY status ORDER BY status";
     ORDERS_OF_USER =
         "SELECT order_id FROM orders
          WHERE customer_id = $1 AND customer_id <> 0 AND kind = 'order' AND site_id = $2";
@@ -37,8 +34,17 @@ statements! {
 
 /// How many orders, or refunds, have each status. A status that none has is not listed.
 pub fn count_by_status(conn: &mut dyn Conn, kind: OrderKind) -> Result<Vec<(String, i64)>> {
-    let read = |row: &dyn Row| Ok((row.get(0)?, row.get(1)?));
-    conn.rows(&ORDER_COUNT_BY_STATUS, &[SITE.into(), kind.into()], read)
+    let mut filter = Filter::tallied("site_id = ?", SITE);
+    filter.and_tallied_list("kind IN (?)", &[kind])?;
+    filter.counts(conn, "status", "orders")
+}
+
+/// How many orders and refunds there are, without drafts and what is in the trash.
+pub fn count(conn: &mut dyn Conn) -> Result<i64> {
+    let mut filter = Filter::tallied("site_id = ?", SITE);
+    filter.and_tallied(Clause::fixed("status NOT IN ('auto-draft', 'trash')"));
+    let counts = filter.counts::<OrderKind>(conn, "kind", "orders")?;
+    Ok(counts.into_iter().map(|(_, count)| count).sum())
 }
 
 /// The orders that name this user, or this e-mail address.

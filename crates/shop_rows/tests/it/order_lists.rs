@@ -255,6 +255,10 @@ fn orders_are_counted_and_summed(database: &TestDatabase) {
     let counts = store.read_blocking(|conn| order::count_by_status(conn, OrderKind::Order));
     let count = |status: &str, count| (status.to_owned(), count);
     assert_eq!(counts.unwrap(), [count("completed", 2), count("processing", 1), count("trash", 1)]);
+    let all =
+        store.read_blocking(|conn| Ok((order::count(conn)?, order::count_since(conn, time(0))?)));
+    let (all, since) = all.unwrap();
+    assert_eq!(all, since, "as many as since the first");
     let sums = store.read_blocking(|conn| {
         assert_eq!(order::sums_of_customers(conn, &[])?, []);
         order::sums_of_customers(conn, &[8, 7, 0, 99])

@@ -22,10 +22,15 @@ const MAY_GROW: &[(&str, &str)] = &[
     ("/v1/audit/verify", "all entries are younger than the last checkpoint"),
     ("/wp-json/wc-analytics/customers?search=", "on PostgreSQL a search reads all customers"),
     ("/wp-json/wc-analytics/customers?orderby=name", "on PostgreSQL without an index"),
+    ("/wp-json/wc-analytics/coupons", USED),
     ("/wp-json/wc-analytics/leaderboards", BOUGHT),
     ("/wp-json/wc-analytics/products/low-in-stock", "looks for the last of all sales of a product"),
     ("/wp-json/wc-analytics/reports/customers/stats", BOUGHT),
     ("/wp-json/wc-analytics/reports/customers?orderby=total_spend", BOUGHT),
+    (
+        "/wp-json/wc-analytics/reports/import/status",
+        "looks for each customer whether reports have them",
+    ),
     ("/wp-json/wc-analytics/reports/orders/stats", SOLD),
     ("/wp-json/wc-analytics/reports/performance-indicators", SOLD),
     ("/wp-json/wc-analytics/reports/products/stats", SOLD),
@@ -34,6 +39,11 @@ const MAY_GROW: &[(&str, &str)] = &[
         "/wp-json/wc-admin/launch-your-store/woopayments/test-orders/count",
         "asked once, before a shop opens",
     ),
+    ("/wp-json/wc/store/products/reviews", REVIEWED),
+    ("/wp-json/wc/store/v1/products/reviews", REVIEWED),
+    ("/wp-json/wc/v1/coupons", USED),
+    ("/wp-json/wc/v2/coupons", USED),
+    ("/wp-json/wc/v3/coupons", USED),
     ("/wp-json/wc/v3/customers?search=", SEARCHED),
     ("/wp-json/wc/v3/reports/customers/totals", "looks at each customer who has paid"),
     ("/wp-json/wc/v3/orders?after=", "counts the orders of the period"),
@@ -46,6 +56,8 @@ const MAY_GROW: &[(&str, &str)] = &[
 const SOLD: &str = "adds up what was sold in the period";
 const BOUGHT: &str = "adds up what every customer has bought";
 const SEARCHED: &str = "a search reads all users";
+const USED: &str = "a coupon names everybody who used it";
+const REVIEWED: &str = "counts the reviews of products that are published";
 
 /// Prints what grows, the steepest first, and returns what should not.
 pub(super) fn print(engine: Engine, samples: &Samples) -> Vec<String> {
