@@ -66,7 +66,7 @@ struct Sample {
     processor_ms: f64,
 }
 
-/// By path, then by size.
+/// By the request's name, then by size.
 type Samples = BTreeMap<String, BTreeMap<Size, Sample>>;
 
 pub(crate) fn run(options: &Options, program: &Path, output: &Path) -> Result<()> {
@@ -125,10 +125,10 @@ fn measure(
     // Until reports have read what was written, they are busy with it.
     std::thread::sleep(Duration::from_secs(5));
     let mut asked = Client { connection: Connection::open(&url)?, credentials, url, count: 0 };
-    for path in requests::all(&mut asked)? {
-        if only.is_none_or(|only| path.contains(only)) {
-            let sample = asked.sample(&path, clock)?;
-            samples.entry(path).or_default().insert(size, sample);
+    for (name, address) in requests::all(&mut asked)? {
+        if only.is_none_or(|only| name.contains(only)) {
+            let sample = asked.sample(&address, clock)?;
+            samples.entry(name).or_default().insert(size, sample);
         }
     }
     let name = SEARCH_OF_SOMEBODY;

@@ -89,9 +89,10 @@ statements! {
     STORE_INSERT = db::insert!(StoreRow, "ON CONFLICT (iso_id, dba_key) DO NOTHING");
     STORE_UPDATE = db::update!(StoreRow);
     STORE_GET = db::select!(StoreRow, "WHERE iso_id = $1 AND store_id = $2");
+    // By the primary key, an engine without statistics would look at all stores of the ISO.
     STORES_OF_MERCHANT = db::select!(
         StoreRow,
-        "WHERE iso_id = $1 AND merchant_id = $2 ORDER BY store_id LIMIT $3"
+        "WHERE iso_id || '' = $1 AND merchant_id = $2 ORDER BY store_id LIMIT $3"
     );
     STORE_BY_DBA = "SELECT store_id FROM stores WHERE iso_id = $1 AND dba_key = $2";
     STORE_STATUS = "SELECT merchant_id, status FROM stores WHERE iso_id = $1 AND store_id = $2";

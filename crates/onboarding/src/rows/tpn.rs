@@ -61,8 +61,9 @@ statements! {
     TPN_INSERT = db::insert!(TpnRow);
     TPN_UPDATE = db::update!(TpnRow);
     TPN_GET = db::select!(TpnRow, "WHERE iso_id = $1 AND tpn = $2");
+    // By the primary key, an engine without statistics would look at all TPNs of the ISO.
     TPNS_OF_MERCHANT =
-        db::select!(TpnRow, "WHERE iso_id = $1 AND merchant_id = $2 ORDER BY tpn LIMIT $3");
+        db::select!(TpnRow, "WHERE iso_id || '' = $1 AND merchant_id = $2 ORDER BY tpn LIMIT $3");
     TPNS_OF_TEMPLATE = db::select!(
         TpnRow,
         "WHERE iso_id = $1 AND template_id = $2 AND tpn > $3 AND status <> 'retired'

@@ -54,7 +54,8 @@ const TYPICAL: &[&str] = &[
     "/v1/audit?limit=100",
 ];
 
-pub(super) fn all(server: &mut Client) -> Result<Vec<String>> {
+/// Names and addresses. A name is the same in each shop; the record in an address is not.
+pub(super) fn all(server: &mut Client) -> Result<Vec<(String, String)>> {
     let mut found = Vec::new();
     for (name, base) in DOCUMENTS {
         let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/openapi").join(name);
@@ -67,12 +68,13 @@ pub(super) fn all(server: &mut Client) -> Result<Vec<String>> {
                 operations.get("get").is_some() && !LEFT_OUT.iter().any(|part| path.contains(part));
             // Some documents name the folder of the interface in each path.
             let base = if path.starts_with(base) { "" } else { base };
-            if is_meant && let Some(path) = filled(server, &format!("{base}{path}"), &mut ids)? {
-                found.push(path);
+            let name = format!("{base}{path}");
+            if is_meant && let Some(address) = filled(server, &name, &mut ids)? {
+                found.push((name, address));
             }
         }
     }
-    found.extend(TYPICAL.iter().map(|path| (*path).to_owned()));
+    found.extend(TYPICAL.iter().map(|path| ((*path).to_owned(), (*path).to_owned())));
     Ok(found)
 }
 
