@@ -54,7 +54,7 @@ statements! {
              ON terms.parent_id = under.term_id AND terms.site_id = $1 AND terms.taxonomy = $2),
          borne (top_id, product_id) AS (
            SELECT DISTINCT under.top_id, product_terms.product_id FROM under JOIN product_terms
-             ON product_terms.term_id = under.term_id AND product_terms.site_id = $1),
+             ON product_terms.term_id = under.term_id AND +product_terms.site_id = $1),
          counted (top_id, review_count) AS (
            SELECT borne.top_id,
              (SELECT COUNT(*) FROM reviews
