@@ -54,10 +54,8 @@ fn head_over_http2_has_no_body() {
                 assert!(!get.body().is_empty(), "{path}");
                 assert!(head.body().is_empty(), "{path} ({codings}): {:?}", head.body());
                 assert_eq!(head.status(), get.status(), "{path}");
-                for name in ["content-type", "content-encoding", "etag", "vary"] {
-                    let (of_head, of_get) = (head.headers().get(name), get.headers().get(name));
-                    assert_eq!(of_head, of_get, "{path} ({codings}): {name}");
-                }
+                let [of_head, of_get] = [&head, &get].map(|one| one.headers().get("content-type"));
+                assert_eq!(of_head, of_get, "{path} ({codings})");
             }
         }
     });
