@@ -375,9 +375,9 @@ impl Filter {
         }
     }
 
-    /// The conditions under which a page is read. Where they hold for most of a table, the plus keeps
-    /// an engine without statistics from looking all of them up by the first, which is about the
-    /// site, and sorting them: the index of the order has the page at once.
+    /// The conditions under which a page is read. Where they hold for most of a table, the plus
+    /// keeps an engine without statistics from looking all of them up by the first, which is about
+    /// the site, and sorting them: the index of the order has the page at once.
     fn in_order(&self) -> Cow<'_, str> {
         if self.is_tallied && !self.conditions.starts_with('+') {
             format!("+{}", self.conditions).into()

@@ -39,9 +39,9 @@ pub(super) fn joined<T: Display>(items: impl IntoIterator<Item = T>, between: &s
     all
 }
 
-/// A number as eight bytes of text that sort as numbers do. Something is added to all, for otherwise
-/// small numbers would be shorter and those below 0 would sort last; it is enough for moments
-/// within 140,000 years and for ids below itself.
+/// A number as eight bytes of text that sort as numbers do. Something is added to all, for
+/// otherwise small numbers would be shorter and those below 0 would sort last; it is enough for
+/// moments within 140,000 years and for ids below itself.
 pub(super) fn ordered(number: &str) -> String {
     const ADDED: i64 = 1 << 62;
     format!("reverse(reinterpretAsString({number} + {ADDED}))")
