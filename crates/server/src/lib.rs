@@ -162,8 +162,8 @@ pub async fn serve(
         keep(&mut keepers, (&site, &platform, &facts), &shared, &drained_receiver);
         keepers.spawn(connect::worker::run(Arc::clone(&stores), drained_receiver.clone()));
         let entrance = Entrance::new(Arc::clone(&shared), watched, site, Some(stores));
-        let (tls, shared, stop) = (tls.clone(), Arc::clone(&shared), stop_receiver.clone());
-        listeners.spawn(listen::run(listener, entrance, tls, shared, stop));
+        let (shared, stop) = (Arc::clone(&shared), stop_receiver.clone());
+        listeners.spawn(listen::run(listener, entrance, tls.clone(), shared, stop));
         on_ready(environment, &address_text(address, tls.is_some()));
     }
     stop.await;
