@@ -79,7 +79,7 @@ names! {
 
 /// Paths of the server that are no part of this interface.
 const TAKEN: &[&str] =
-    &["v1", "s", "docs", "login", "author", "session", "healthz", "readyz", "wp-admin"];
+    &["v1", "docs", "login", "author", "session", "healthz", "readyz", "wp-admin"];
 
 impl Names {
     /// Refuses names that no URL could carry, and names that are taken twice.

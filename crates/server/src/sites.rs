@@ -9,6 +9,7 @@ use frame::first_content::FirstContent;
 use frame::media::{FileStorage, FolderStorage, Library};
 use frame::routes::{Routes, SharedRoutes, compile};
 use onboarding::Platform;
+use onboarding::connections::STORES_ROOT;
 use types::{Environment, Error, Result};
 
 use crate::bucket::{Bucket, BucketStorage, Named};
@@ -130,6 +131,11 @@ pub fn make_site(
     site: frame::Settings,
     reports: &Reports,
 ) -> Result<Arc<frame::Site>> {
+    let root = &site.names.rest_root;
+    if format!("/{root}/").starts_with(STORES_ROOT) {
+        let message = format!("the path `{root}` of rest_root is that of connected stores");
+        return Err(Error::invalid(message));
+    }
     let guard = outbound::Guard::new(&settings.outbound, platform.environment)?;
     let limits = &settings.rate_limits;
     let parts = frame::Parts {
