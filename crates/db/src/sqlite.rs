@@ -5,6 +5,7 @@
 //! disk**, and fast, since one flush serves the whole group. SQLite allows one writer at a time
 //! anyway, so the thread takes nothing away.
 
+mod checkpoints;
 mod group;
 mod statistics;
 
@@ -22,6 +23,7 @@ use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 use types::{Error, Result};
 
+use self::checkpoints::Checkpoints;
 use crate::caller::{abandoned, check_interest, is_abandoned};
 use crate::changes::{Changes, Written};
 use crate::conn::check_params;
@@ -65,7 +67,8 @@ pub(crate) fn start(
     }
     let mut threads = Threads::new(1, readers.len());
     let writes = Arc::clone(&threads.writes);
-    let write = move || write_loop(&mut writer, &writes, &groups);
+    let checkpoints = Checkpoints::start(path, &mut writer.inner)?;
+    let write = move || write_loop(&mut writer, &writes, &groups, checkpoints);
     threads.writers.push(spawn("sqlite-writer", write)?);
     for mut reader in readers {
         let reads = Arc::clone(&threads.reads);
@@ -176,10 +179,16 @@ fn read_one(reader: &mut SqliteConn, mut job: Box<dyn Job>, turn: Turn<'_>) {
     job.finish(ended);
 }
 
-fn write_loop(writer: &mut SqliteConn, queue: &Queue, groups: &GroupSizes) {
+fn write_loop(
+    writer: &mut SqliteConn,
+    queue: &Queue,
+    groups: &GroupSizes,
+    checkpoints: Checkpoints,
+) {
     while let Some(first) = queue.pop() {
         group::write(writer, queue, first, groups);
     }
+    checkpoints.stop(&mut writer.inner);
     // Leave one tidy file behind.
     let _ = writer.inner.pragma_update(None, "wal_checkpoint", "TRUNCATE");
 }

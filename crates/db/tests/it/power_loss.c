@@ -7,6 +7,7 @@
 #include <dirent.h>
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -62,11 +63,18 @@ static void keep(int fd) {
     if (rename(unfinished, target) != 0) fail("rename");
 }
 
+/* Two threads may flush one file. */
+static pthread_mutex_t keeping = PTHREAD_MUTEX_INITIALIZER;
+
 static int flush(const char *name, int fd) {
     int (*real)(int) = (int (*)(int))dlsym(RTLD_NEXT, name);
     if (real == NULL) fail(name);
     int result = real(fd);
-    if (result == 0) keep(fd);
+    if (result == 0) {
+        pthread_mutex_lock(&keeping);
+        keep(fd);
+        pthread_mutex_unlock(&keeping);
+    }
     return result;
 }
 
