@@ -4,17 +4,22 @@
 //! text.** A list of values is made longer, by repeating its last value, to the next power of two,
 //! so that a few prepared statements serve lists of all lengths.
 
+mod param;
+
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-use types::{Amount, Error, Result, Timestamp};
+use types::{Error, Result};
 
-use crate::{Column, Conn, Engine, Row, TextIndex, Val, tally};
+pub use self::param::Param;
+use crate::{Column, Conn, Row, SITE, TextIndex, Val, tally};
 
 /// Values in one list of a filter.
 pub const LIST_MAX: usize = 1024;
 /// Rows that one call returns.
 pub const PAGE_MAX: i64 = 10_000;
+/// Rows of a page that are read by their numbers.
+const HITS_MAX: i64 = 128;
 /// Bytes of a folded text to search for; SQLite refuses patterns of more than 50,000.
 pub const SEARCH_LENGTH_MAX: usize = 4096;
 
@@ -61,49 +66,6 @@ pub fn starting_with(text: &str) -> Result<String> {
     Ok(format!("{}%", folded.replace('!', "!!").replace('%', "!%").replace('_', "!_")))
 }
 
-#[derive(Clone, Debug)]
-pub enum Param {
-    Int(i64),
-    Text(String),
-    Bytes(Vec<u8>),
-}
-
-impl From<Vec<u8>> for Param {
-    fn from(value: Vec<u8>) -> Self {
-        Self::Bytes(value)
-    }
-}
-
-impl From<i64> for Param {
-    fn from(value: i64) -> Self {
-        Self::Int(value)
-    }
-}
-
-impl From<bool> for Param {
-    fn from(value: bool) -> Self {
-        Self::Int(i64::from(value))
-    }
-}
-
-impl From<Timestamp> for Param {
-    fn from(value: Timestamp) -> Self {
-        Self::Int(value.as_micros())
-    }
-}
-
-impl From<Amount> for Param {
-    fn from(value: Amount) -> Self {
-        Self::Int(value.as_millionths())
-    }
-}
-
-impl From<String> for Param {
-    fn from(value: String) -> Self {
-        Self::Text(value)
-    }
-}
-
 /// A part of a query whose parameters have their numbers.
 #[derive(Debug)]
 pub struct Clause(String);
@@ -139,6 +101,8 @@ pub struct Filter {
     condition_params: usize,
     /// Whether all conditions are about columns by which the table's rows are counted.
     is_tallied: bool,
+    /// What numbers the rows if they are few and finding them takes longest: it is done once then.
+    found_by: Option<&'static str>,
 }
 
 impl Filter {
@@ -148,6 +112,7 @@ impl Filter {
             params: Vec::new(),
             condition_params: 0,
             is_tallied: false,
+            found_by: None,
         };
         let Clause(first) = filter.clause(fragment, value);
         filter.conditions = first;
@@ -213,17 +178,20 @@ impl Filter {
     /// A clause for the rows whose indexed text contains this one, or whose number it is.
     pub fn containing(
         &mut self,
-        engine: Engine,
+        conn: &mut dyn Conn,
         index: &TextIndex,
         (text, number): (&str, Option<i64>),
     ) -> Result<Clause> {
-        let TextIndex { id, column, .. } = index;
+        let TextIndex { id, column, .. } = *index;
         // SQLite counts parameters in the order in which they first stand in the text.
-        let runs = TextIndex::runs_of(engine, &fold(text)).map(|runs| self.parameter(runs.into()));
+        let pattern = containing(text)?;
+        let runs = index.runs_for(conn, &fold(text))?;
+        self.found_by = runs.as_ref().filter(|runs| runs.are_rare).map(|_| id);
+        let runs = runs.map(|runs| self.parameter(runs.query.into()));
         let number = number.map(|number| self.parameter(number.into()));
         let or_number = number.as_ref().map(|number| format!("{id} = {number} OR "));
         let or_number = or_number.unwrap_or_default();
-        let pattern = self.parameter(containing(text)?.into());
+        let pattern = self.parameter(pattern.into());
         let mut clause = format!("({or_number}{column} LIKE {pattern} ESCAPE '!')");
         if let Some(runs) = runs {
             let mut candidates = index.candidates(&runs);
@@ -350,20 +318,49 @@ impl Filter {
     ) -> Result<(Vec<T>, i64)> {
         let (count, counted) = self.counted(table);
         let count = format!("SELECT {count} FROM {counted} WHERE {}", self.conditions);
+        if let Some(id) = self.found_by
+            && (1..=HITS_MAX).contains(&page.limit)
+        {
+            let hits = self.hits(conn, (id, table), order, page)?;
+            if let Some((_, total)) = hits.first() {
+                let ids: Vec<i64> = hits.iter().map(|(id, _)| *id).collect();
+                return Ok((by_ids(conn, (columns, table), (id, &ids), read)?, *total));
+            }
+            if page.offset == 0 {
+                return Ok((Vec::new(), 0));
+            }
+            return Ok((Vec::new(), self.count(conn, &count)?));
+        }
         let rows = self.rows(conn, (columns, table), order, page, read)?;
         let found = i64::try_from(rows.len()).unwrap_or(i64::MAX);
         if found < page.limit && (found > 0 || page.offset == 0) {
             // The last page tells how many there are.
             return Ok((rows, page.offset + found));
         }
+        Ok((rows, self.count(conn, &count)?))
+    }
+
+    fn count(&self, conn: &mut dyn Conn, text: &str) -> Result<i64> {
         let of_conditions = self.params.iter().take(self.condition_params);
         let params: Vec<Val<'_>> = of_conditions.map(Param::as_val).collect();
         let mut total = 0;
-        conn.query_text(&count, &params, &mut |row| {
+        conn.query_text(text, &params, &mut |row| {
             total = row.get(0)?;
             Ok(())
         })?;
-        Ok((rows, total))
+        Ok(total)
+    }
+
+    /// The numbers of a page's rows, each with how many rows match in all.
+    fn hits(
+        &mut self,
+        conn: &mut dyn Conn,
+        (id, table): (&'static str, &'static str),
+        order: Vec<(Clause, Direction)>,
+        page: Page,
+    ) -> Result<Vec<(i64, i64)>> {
+        let columns = format!("{id}, COUNT(*) OVER ()");
+        self.rows(conn, (&columns, table), order, page, |row| Ok((row.get(0)?, row.get(1)?)))
     }
 
     /// What tells how many rows match, and where it is asked for.
@@ -390,7 +387,7 @@ impl Filter {
     pub(crate) fn rows<T>(
         &mut self,
         conn: &mut dyn Conn,
-        (columns, table): (&'static str, &'static str),
+        (columns, table): (&str, &str),
         order: Vec<(Clause, Direction)>,
         page: Page,
         read: fn(&dyn Row) -> Result<T>,
@@ -418,14 +415,19 @@ impl Filter {
     }
 }
 
-impl Param {
-    fn as_val(&self) -> Val<'_> {
-        match self {
-            Self::Int(value) => Val::Int(*value),
-            Self::Text(value) => Val::Text(value),
-            Self::Bytes(value) => Val::Bytes(value),
-        }
-    }
+/// The rows that have these numbers, in their order.
+fn by_ids<T>(
+    conn: &mut dyn Conn,
+    selection: (&'static str, &'static str),
+    (id, ids): (&'static str, &[i64]),
+    read: fn(&dyn Row) -> Result<T>,
+) -> Result<Vec<T>> {
+    let mut filter = Filter::new("site_id = ?", SITE);
+    let Clause(numbers) = filter.list("(?)", ids)?;
+    filter.and(Clause(format!("{id} IN {numbers}")));
+    let order = vec![(filter.place(id, ids)?, Direction::Ascending)];
+    let page = Page { offset: 0, limit: i64::try_from(ids.len()).unwrap_or(PAGE_MAX) };
+    filter.rows(conn, selection, order, page, read)
 }
 
 fn order_text(order: Vec<(Clause, Direction)>) -> String {

@@ -18,8 +18,19 @@ use crate::{Conn, Engine, SITE, Val};
 
 /// Runs of an index are as long.
 const RUN: usize = 3;
-/// More runs of one text do not leave much fewer rows.
-const RUNS_MAX: usize = 24;
+/// The rarest runs of one text; more of them do not leave much fewer rows.
+const RUNS_MAX: usize = 6;
+/// Runs among which the rarest are looked for: the first ones of a long text.
+const RUNS_TRIED: usize = 64;
+/// Texts by which is told what is rare.
+const TEXTS_KNOWN: usize = 64;
+
+/// What an index is asked for.
+pub(crate) struct Runs {
+    pub(crate) query: String,
+    /// Whether few texts have them all, as far as is known.
+    pub(crate) are_rare: bool,
+}
 
 /// A column of a table with a site, whose texts are folded, and the column that numbers its rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,14 +43,40 @@ pub struct TextIndex {
 impl TextIndex {
     /// What an index of runs is asked for to find a folded text; nothing if the text is too short
     /// for it, or the engine sees to it by itself.
-    pub(crate) fn runs_of(engine: Engine, folded: &str) -> Option<String> {
-        let letters: Vec<char> = folded.chars().collect();
-        let is_indexed = engine == Engine::Sqlite && !letters.contains(&'\0');
-        let runs: BTreeSet<String> =
-            letters.windows(RUN).take(RUNS_MAX).map(|run| run.iter().collect()).collect();
-        let runs: Vec<String> =
-            runs.iter().map(|run| format!("\"{}\"", run.replace('"', "\"\""))).collect();
-        (is_indexed && !runs.is_empty()).then(|| runs.join(" AND "))
+    pub(crate) fn runs_for(&self, conn: &mut dyn Conn, folded: &str) -> Result<Option<Runs>> {
+        if conn.engine() == Engine::Postgres {
+            return Ok(None);
+        }
+        let runs = runs_of(folded);
+        if runs.is_empty() {
+            return Ok(None);
+        }
+        let known = self.some_texts(conn)?;
+        let count = |run: &String| known.iter().filter(|text| text.contains(run)).count();
+        let mut runs: Vec<(usize, String)> =
+            runs.into_iter().map(|run| (count(&run), run)).collect();
+        runs.sort();
+        runs.truncate(RUNS_MAX);
+        let are_rare = runs.first().is_some_and(|(count, _)| *count <= TEXTS_KNOWN / 8);
+        let quoted = runs.iter().map(|(_, run)| format!("\"{}\"", run.replace('"', "\"\"")));
+        let query = quoted.collect::<Vec<String>>().join(" AND ");
+        Ok(Some(Runs { query, are_rare }))
+    }
+
+    /// The texts of the last rows: what many of them have narrows nothing, and takes the longest to
+    /// go through.
+    fn some_texts(&self, conn: &mut dyn Conn) -> Result<Vec<String>> {
+        let Self { table, id, column } = self;
+        let text = format!(
+            "SELECT {column} FROM {table} WHERE site_id = {SITE} ORDER BY {id} DESC
+             LIMIT {TEXTS_KNOWN}"
+        );
+        let mut texts = Vec::new();
+        conn.query_text(&text, &[], &mut |row| {
+            texts.extend(row.text(0)?);
+            Ok(())
+        })?;
+        Ok(texts)
     }
 
     /// The rows that may have a text, given where the runs stand among the parameters.
@@ -50,6 +87,17 @@ impl TextIndex {
              UNION ALL SELECT {id} FROM {table}_text_due"
         )
     }
+}
+
+/// The different runs of a text; none of one that the index cannot be asked for.
+fn runs_of(folded: &str) -> Vec<String> {
+    let letters: Vec<char> = folded.chars().collect();
+    if letters.contains(&'\0') {
+        return Vec::new();
+    }
+    let runs: BTreeSet<String> =
+        letters.windows(RUN).take(RUNS_TRIED).map(|run| run.iter().collect::<String>()).collect();
+    runs.into_iter().collect()
 }
 
 /// Notes that rows with these numbers have come, or are gone.
@@ -177,16 +225,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_text_is_looked_for_by_its_runs() {
-        let runs = |text| TextIndex::runs_of(Engine::Sqlite, text);
-        assert_eq!(runs("ädam").as_deref(), Some(r#""dam" AND "äda""#));
-        assert_eq!(runs(r#"a"bc"#).as_deref(), Some(r#""""bc" AND "a""b""#));
-        assert_eq!(runs("aaaaaa").as_deref(), Some(r#""aaa""#));
-        assert_eq!(runs("ab"), None);
-        assert_eq!(runs("ab\0cd"), None);
-        assert_eq!(TextIndex::runs_of(Engine::Postgres, "abc"), None);
-        let long: String = ('\u{4e00}'..'\u{5e00}').collect();
-        assert_eq!(runs(&long).unwrap().matches(" AND ").count(), RUNS_MAX - 1);
+    fn a_text_has_runs() {
+        assert_eq!(runs_of("ädam"), ["dam", "äda"]);
+        assert_eq!(runs_of("aaaaaa"), ["aaa"]);
+        assert_eq!(runs_of("ab"), Vec::<String>::new());
+        assert_eq!(runs_of("abc\0def"), Vec::<String>::new());
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Lists of orders and refunds: which match, in which order, and how many there are.
 
 use db::filter::{Clause, Direction, Filter, PAGE_MAX, Page};
-use db::{Conn, Engine, SITE, TextIndex};
+use db::{Conn, SITE, TextIndex};
 use types::{Error, Result, Timestamp};
 
 use super::{OrderKind, OrderRow, order_columns};
@@ -78,7 +78,7 @@ pub fn list(conn: &mut dyn Conn, wanted: &OrderFilter) -> Result<(Vec<OrderRow>,
     filter.and_value("modified_us < ?", wanted.modified_before);
     // Numbers are not folded, and only SQLite's LIKE has no regard to case.
     filter.and_value("SUBSTR(number, 1, LENGTH(?)) = ?", wanted.number.clone());
-    search(&mut filter, conn.engine(), wanted)?;
+    search(&mut filter, conn, wanted)?;
     products(&mut filter, wanted)?;
     let order = order(&mut filter, wanted)?;
     filter.page(conn, (order_columns!(), "orders"), order, wanted.page, OrderRow::read)
@@ -116,10 +116,10 @@ fn indexed_unless_zero(ids: &[i64], [indexed, other]: &Conditions) -> &'static s
     if ids.contains(&0) { other } else { indexed }
 }
 
-fn search(filter: &mut Filter, engine: Engine, wanted: &OrderFilter) -> Result<()> {
+fn search(filter: &mut Filter, conn: &mut dyn Conn, wanted: &OrderFilter) -> Result<()> {
     let Some(text) = &wanted.search else { return Ok(()) };
     let order_id = text.trim().parse::<i64>().ok();
-    let clause = filter.containing(engine, &TEXT_INDEX, (text, order_id))?;
+    let clause = filter.containing(conn, &TEXT_INDEX, (text, order_id))?;
     filter.and(clause);
     Ok(())
 }

@@ -13,6 +13,7 @@ use crate::support::{TestDatabase, time};
 testkit::on_both_engines!(
     filters_choose,
     searches_find_the_same_with_an_index,
+    searches_have_pages,
     orders_sort,
     all_filters_at_once,
     refunds_of_many_orders,
@@ -140,8 +141,10 @@ fn searches_find_the_same_with_an_index(database: &TestDatabase) {
     };
     let is_due =
         || store.read_blocking(|conn| text_index::is_due(conn, &order::TEXT_INDEX)).unwrap();
-    let expected: [(&str, &[i64]); 6] = [
+    let expected: [(&str, &[i64]); 8] = [
         ("zoë", &[1, 6]),
+        ("zoë berg", &[1]),
+        ("50% off_er and more", &[]),
         ("e berg", &[4]),
         ("% off", &[2]),
         ("f_er", &[2]),
@@ -181,6 +184,22 @@ fn searches_find_the_same_with_an_index(database: &TestDatabase) {
         assert_eq!(search("berg"), Vec::<i64>::new());
         while index_due(1) {}
     }
+}
+
+fn searches_have_pages(database: &TestDatabase) {
+    let store = filled(database);
+    let page = |text: &str, offset: i64| {
+        let page = Page { offset, limit: 1 };
+        let filter = OrderFilter { search: Some(text.to_owned()), page, ..any() };
+        let (rows, total) = store.read_blocking(move |conn| order::list(conn, &filter)).unwrap();
+        (rows.into_iter().map(|order| order.order_id).collect::<Vec<i64>>(), total)
+    };
+    // By date: the fourth order is older than the first.
+    assert_eq!(page("berg", 0), (vec![4], 2));
+    assert_eq!(page("berg", 1), (vec![1], 2));
+    assert_eq!(page("berg", 2), (vec![], 2));
+    assert_eq!(page("nobody", 0), (vec![], 0));
+    assert_eq!(page("nobody", 1), (vec![], 0));
 }
 
 fn orders_sort(database: &TestDatabase) {
