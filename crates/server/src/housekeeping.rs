@@ -60,7 +60,7 @@ pub(crate) async fn run(platform: Arc<Platform>, mut stop: watch::Receiver<bool>
         if let Err(error) = platform.requests_flush().await {
             tracing::warn!(error = %error.report(), "some requests cannot be looked up");
         }
-        if let Err(error) = platform.audit_chain().await {
+        if let Err(error) = platform.audit_chain_and_check().await {
             tracing::warn!(error = %error.report(), "the audit log waits to be linked");
         }
         if worked.is_none_or(|at| at.elapsed() >= WORK_EVERY) {

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use onboarding::Platform;
 use onboarding::audit::{Entry, Verified, VerifyFrom, append};
+use onboarding::rows::audit::CHECKED_EVERY;
 use types::IsoId;
 
 use crate::audit::chained;
@@ -170,6 +171,29 @@ fn rewrite(platform: &Arc<Platform>, iso_id: &IsoId, from: i64) {
         conn.script(&script)
     };
     platform.store.write_blocking(forge).unwrap();
+}
+
+#[test]
+fn a_chain_that_has_become_much_longer_is_checked() {
+    let (platform, iso_id, _folder) = chained(None);
+    let had = quick(&platform, &iso_id).head.seq;
+    let owner = iso_id.clone();
+    let append_many = move |count: i64| {
+        let owner = owner.clone();
+        let more = move |conn: &mut dyn db::Conn| {
+            (0..count).try_for_each(|_| {
+                append(conn, &Entry::by_system(Some(&owner), now(), "sandbox.clock", "iso", "x"))
+            })
+        };
+        platform.store.write_blocking(more).unwrap();
+        runtime().block_on(platform.audit_chain_and_check()).unwrap();
+        quick(&platform, &iso_id)
+    };
+    let before = append_many(CHECKED_EVERY - had - 1);
+    assert_eq!((before.after, before.checked), (0, CHECKED_EVERY - 1), "asked for, it is checked");
+    let after = append_many(CHECKED_EVERY + 7);
+    let end = 2 * CHECKED_EVERY + 6;
+    assert_eq!((after.after, after.checked, after.head.seq), (end, 0, end));
 }
 
 #[test]

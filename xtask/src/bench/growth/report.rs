@@ -19,7 +19,6 @@ const POWER_MAX: f64 = 0.2;
 
 /// Reads that may grow, by how their paths begin, with the reason.
 const MAY_GROW: &[(&str, &str)] = &[
-    ("/v1/audit/verify", "all entries are younger than the last checkpoint"),
     ("/wp-json/wc-analytics/customers?search=", "on PostgreSQL a search reads all customers"),
     ("/wp-json/wc-analytics/customers?orderby=name", "on PostgreSQL without an index"),
     ("/wp-json/wc-analytics/coupons", USED),

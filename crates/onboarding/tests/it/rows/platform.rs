@@ -143,8 +143,8 @@ fn records_are_chained_in_order(database: &TestDatabase) {
         }
         audit::append(conn, &record(None, "4"))?;
         assert!(audit::has_unchained(conn)?);
-        let first = audit::chain(conn, 2, &seal)?;
-        Ok((first, audit::chain(conn, 100, &seal)?, audit::has_unchained(conn)?))
+        let first = audit::chain(conn, 2, &seal)?.count;
+        Ok((first, audit::chain(conn, 100, &seal)?.count, audit::has_unchained(conn)?))
     });
     assert_eq!(appended.unwrap(), (2, 2, false));
     for (iso_id, objects) in [(Some("a"), &["1", "3"][..]), (Some("b"), &["2"]), (None, &["4"])] {
@@ -175,7 +175,7 @@ fn chains_have_no_gaps_while_everybody_writes(database: &TestDatabase) {
             }
         }
     });
-    while store.write_blocking(|conn| audit::chain(conn, 7, &seal)).unwrap() > 0 {}
+    while store.write_blocking(|conn| audit::chain(conn, 7, &seal)).unwrap().count > 0 {}
     for iso_id in ["a", "b"] {
         let links = links(&store, Some(iso_id));
         assert_eq!(links.len(), 6 * EACH / 2);
