@@ -4,15 +4,13 @@
 use std::io::{BufWriter, IsTerminal as _};
 use std::panic::PanicHookInfo;
 
-use tracing::field::{Field, Visit};
-use tracing::span::Record;
-use tracing::{Level, Metadata};
+use tracing::{Event, Level, Metadata, Subscriber};
 use tracing_appender::non_blocking::WorkerGuard;
-use tracing_subscriber::field::RecordFields;
 use tracing_subscriber::filter::filter_fn;
-use tracing_subscriber::fmt::format::{JsonFields, Writer};
-use tracing_subscriber::fmt::{FormatFields, FormattedFields};
+use tracing_subscriber::fmt::format::{JsonFields, Writer, format};
+use tracing_subscriber::fmt::{FmtContext, FormatEvent, FormatFields};
 use tracing_subscriber::layer::SubscriberExt as _;
+use tracing_subscriber::registry::LookupSpan;
 use tracing_subscriber::util::SubscriberInitExt as _;
 use tracing_subscriber::{EnvFilter, Layer as _, fmt};
 use types::{Error, Result};
@@ -59,15 +57,18 @@ pub(crate) fn start(log: &Log) -> Result<WorkerGuard> {
     }
     let filter = EnvFilter::try_new(&log.level).map_err(|error| wrong().because(error))?;
     let (writer, guard) = tracing_appender::non_blocking(BufWriter::new(std::io::stderr()));
-    let lines = fmt::layer()
-        .with_writer(writer)
-        .with_ansi(std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none())
-        .log_internal_errors(false);
-    let lines = if log.json.unwrap_or(!std::io::stderr().is_terminal()) {
-        let lines = lines.json().flatten_event(true).with_span_list(false);
-        lines.fmt_fields(SpanFields::default()).boxed()
+    let is_terminal = std::io::stderr().is_terminal();
+    let in_color = is_terminal && std::env::var_os("NO_COLOR").is_none();
+    let is_json = log.json.unwrap_or(!is_terminal);
+    let lines = fmt::layer().with_writer(writer).with_ansi(in_color).log_internal_errors(false);
+    let lines = if is_json {
+        let format = format().json().flatten_event(true).with_current_span(false);
+        let format = format.with_span_list(false);
+        let lines = lines.fmt_fields(JsonFields::new());
+        lines.event_format(WithRequest { format, is_json }).boxed()
     } else {
-        lines.boxed()
+        let format = format().with_ansi(in_color);
+        lines.event_format(WithRequest { format, is_json }).boxed()
     };
     // Beside the setting and not in it: no level or filter there undoes it.
     tracing_subscriber::registry().with(lines).with(filter).with(filter_fn(holds_no_value)).init();
@@ -75,56 +76,35 @@ pub(crate) fn start(log: &Log) -> Result<WorkerGuard> {
     Ok(guard)
 }
 
-/// Writes the fields of spans, of which each request has one. What comes with the library makes a
-/// map of them first; that is left to fields that are more than short names.
-#[derive(Debug, Default)]
-struct SpanFields(JsonFields);
+/// Lines that name the request during which they were written.
+#[derive(Debug)]
+struct WithRequest<F> {
+    format: F,
+    is_json: bool,
+}
 
-impl<'writer> FormatFields<'writer> for SpanFields {
-    fn format_fields<R: RecordFields>(
+impl<S, N, F> FormatEvent<S, N> for WithRequest<F>
+where
+    S: Subscriber + for<'a> LookupSpan<'a>,
+    N: for<'a> FormatFields<'a> + 'static,
+    F: FormatEvent<S, N>,
+{
+    fn format_event(
         &self,
-        mut writer: Writer<'writer>,
-        fields: R,
+        context: &FmtContext<'_, S, N>,
+        mut writer: Writer<'_>,
+        event: &Event<'_>,
     ) -> std::fmt::Result {
-        let mut names = ShortNames { text: String::with_capacity(64), are_all: true };
-        fields.record(&mut names);
-        if !names.are_all {
-            return self.0.format_fields(writer, fields);
+        let Some(request_id) = server::request_id::current() else {
+            return self.format.format_event(context, writer, event);
+        };
+        let mut line = String::new();
+        self.format.format_event(context, Writer::new(&mut line), event)?;
+        let line = line.trim_end();
+        match line.strip_suffix('}').filter(|_| self.is_json) {
+            Some(members) => writeln!(writer, "{members},\"request.id\":\"{request_id}\"}}"),
+            None => writeln!(writer, "{line} request.id={request_id}"),
         }
-        writer.write_char('{')?;
-        writer.write_str(&names.text)?;
-        writer.write_char('}')
-    }
-
-    /// What is recorded later is put into the same object.
-    fn add_fields(
-        &self,
-        current: &'writer mut FormattedFields<Self>,
-        fields: &Record<'_>,
-    ) -> std::fmt::Result {
-        let mut all = FormattedFields::<JsonFields>::new(std::mem::take(&mut current.fields));
-        let added = self.0.add_fields(&mut all, fields);
-        current.fields = all.fields;
-        added
-    }
-}
-
-/// Fields as members of an object, as far as nothing in them must be escaped.
-struct ShortNames {
-    text: String,
-    are_all: bool,
-}
-
-impl Visit for ShortNames {
-    fn record_str(&mut self, field: &Field, value: &str) {
-        let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
-        self.are_all &= value.bytes().all(is_plain);
-        let comma = if self.text.is_empty() { "" } else { "," };
-        self.text.extend([comma, "\"", field.name(), "\":\"", value, "\""]);
-    }
-
-    fn record_debug(&mut self, _: &Field, _: &dyn std::fmt::Debug) {
-        self.are_all = false;
     }
 }
 

@@ -113,7 +113,6 @@ impl contract::Context for Cx {
         let policy = self.platform.settings.card_data;
         tracing::warn!(
             environment = self.platform.environment.name(),
-            request.id = self.origin.request_id,
             iso.id = self.caller.as_ref().map(|caller| caller.iso_id().as_str()),
             fields = paths.join(", "),
             refused = policy == Policy::Refuse,

@@ -36,7 +36,7 @@ mod panics;
 mod patience;
 mod pipeline;
 mod portal;
-mod request_id;
+pub mod request_id;
 mod request_options;
 mod request_record;
 mod rest;

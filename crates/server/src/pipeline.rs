@@ -26,7 +26,6 @@ use onboarding::{
 };
 use serde_json::{Map, Value};
 use tokio::sync::Semaphore;
-use tracing::Instrument as _;
 use types::{Environment, Timestamp};
 
 use crate::answer::{Answer, Dialect, Envelope, ignored_fields};
@@ -190,8 +189,7 @@ async fn answer_request(
         sent: String::new(),
     };
     let (method, path) = (request.method().clone(), request.uri().path().to_owned());
-    let span = tracing::info_span!("request", request.id = request_id);
-    let handled = AssertUnwindSafe(visit.handle(route, request).instrument(span));
+    let handled = AssertUnwindSafe(request_id::handling(&request_id, visit.handle(route, request)));
     let answer = match catch_panic(handled).await {
         Ok(answer) => answer,
         Err(message) => {

@@ -1,6 +1,7 @@
 //! Names of requests, by which callers, log and audit log speak of the same one: those of a later
 //! millisecond sort behind, and no two nodes give the same.
 
+use std::future::Future;
 use std::hash::{BuildHasher as _, RandomState};
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -10,6 +11,20 @@ use types::Timestamp;
 /// Seeded by the system once, since to ask it for each request costs more than all else here.
 static SEED: LazyLock<RandomState> = LazyLock::new(RandomState::new);
 static COUNT: AtomicU64 = AtomicU64::new(0);
+
+tokio::task_local! {
+    static CURRENT: String;
+}
+
+/// The request that is being handled here, for lines of the log.
+pub fn current() -> Option<String> {
+    CURRENT.try_with(Clone::clone).ok()
+}
+
+/// Handles a request under its name. A span of the log would cost more than most answers.
+pub(crate) async fn handling<F: Future>(request_id: &str, handle: F) -> F::Output {
+    CURRENT.scope(request_id.to_owned(), handle).await
+}
 
 pub(crate) fn next(now: Timestamp) -> String {
     let count = COUNT.fetch_add(1, Ordering::Relaxed);

@@ -15,7 +15,6 @@ use contract::rest::reply::Prepared;
 use frame::{Client, Payload, Site};
 use futures_util::stream;
 use tokio::sync::Semaphore;
-use tracing::Instrument as _;
 
 use crate::answer::set;
 use crate::client_address::{client_address, is_trusted};
@@ -79,9 +78,11 @@ impl RestService {
         let is_read = matches!(*request.method(), Method::GET | Method::HEAD | Method::OPTIONS);
         let wants_stream = live::wants_stream(request.headers());
         let request_id = request_id::next(self.site.clock().now());
-        let span = tracing::info_span!("request", request.id = request_id);
         // What is long is boxed wherever it would be moved from one future into the next.
-        let handled = AssertUnwindSafe(Box::pin(self.handle(path, request)).instrument(span));
+        let handled = AssertUnwindSafe(request_id::handling(
+            &request_id,
+            Box::pin(self.handle(path, request)),
+        ));
         let answered = catch_panic(handled).await.unwrap_or_else(|message| {
             tracing::error!(panic = message, request.id = request_id, "request handler panicked");
             refusal(500, "internal_server_error", "Something went wrong on our side.")

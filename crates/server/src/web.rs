@@ -15,7 +15,6 @@ use frame::media::shown::UPLOADS_PATH;
 use frame::{FileFound, Site};
 use futures_util::stream;
 use storefront::pages::{may_be_page, page};
-use tracing::Instrument as _;
 use types::Error;
 
 use crate::answer::set;
@@ -53,14 +52,14 @@ impl WebService {
         }
         let started = Instant::now();
         let request_id = request_id::next(self.rest.site.clock().now());
-        let span = tracing::info_span!("request", request.id = request_id);
         let is_head = request.method() == Method::HEAD;
         let (parts, body) = request.into_parts();
         if let Some(mut response) = self.file(&parts).await {
             set(response.headers_mut(), "x-request-id", request_id);
             return Ok(response);
         }
-        let handled = AssertUnwindSafe(self.handle(&parts, body).instrument(span));
+        let handled =
+            AssertUnwindSafe(request_id::handling(&request_id, self.handle(&parts, body)));
         let answered = catch_panic(handled).await.unwrap_or_else(|message| {
             tracing::error!(panic = message, request.id = request_id, "request handler panicked");
             Some(WebAnswer::sentence(500, "Something went wrong on our side."))
