@@ -14,7 +14,6 @@ mod fact;
 mod field;
 pub(crate) mod file;
 mod id_set;
-mod memo;
 pub(crate) mod returning;
 pub(crate) mod snapshot;
 mod writer;

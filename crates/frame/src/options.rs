@@ -10,13 +10,13 @@ pub mod secrets;
 mod site;
 
 use std::collections::HashMap;
-use std::sync::{LazyLock, OnceLock, PoisonError, RwLock};
+use std::sync::{Arc, LazyLock, OnceLock, PoisonError, RwLock};
 
 use db::Conn;
 use jiff::civil::DateTime;
 use jiff::tz::{Offset, TimeZone};
 use serde_json::{Value, json};
-use types::{Result, Timestamp};
+use types::{Memo, Result, Timestamp};
 
 pub use self::definition::{Definition, Kind, Setting, option, secret, setting};
 pub(crate) use self::site::FIRST_CONTENT_OPTION;
@@ -26,6 +26,8 @@ pub(crate) use self::site::FIRST_CONTENT_OPTION;
 pub struct Options {
     values: HashMap<&'static str, Value>,
     zone: OnceLock<TimeZone>,
+    /// What the shop keeps in memory from one request to the next.
+    pub beside: Arc<Memo>,
     /// Changes whenever any option does.
     pub version: i64,
 }
@@ -38,7 +40,7 @@ impl Options {
             let Some(definition) = definition(&name) else { continue };
             values.insert(definition.name, serde_json::from_str(&text).unwrap_or(Value::Null));
         }
-        Ok(Self { values, zone: OnceLock::new(), version })
+        Ok(Self { values, zone: OnceLock::new(), beside: Arc::default(), version })
     }
 
     /// The value of a listed option, or its default; null for a name that is not listed.

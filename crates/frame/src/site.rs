@@ -22,7 +22,7 @@ use std::time::{Duration, Instant};
 
 use contract::rest::Table;
 use db::{Conn, Database, Watch};
-use types::{Clock, Environment, Result};
+use types::{Clock, Environment, Memo, Result};
 use url::Url;
 use vault::Vault;
 
@@ -96,6 +96,8 @@ pub struct Site {
     hasher: Hasher,
     recent: Recent,
     options: Mutex<Option<KeptOptions>>,
+    /// What goes with all of them.
+    beside_options: Arc<Memo>,
     /// Changes of options.
     options_changes: Watch,
     documents: Documents,
@@ -149,6 +151,7 @@ impl Site {
             hasher: Hasher::default(),
             recent: Recent::default(),
             options: Mutex::new(None),
+            beside_options: Arc::default(),
             options_changes,
             documents: Documents::default(),
             content_sources: Vec::new(),
@@ -425,7 +428,9 @@ impl Site {
         {
             return Ok(Arc::clone(&kept.options));
         }
-        let options = Arc::new(self.store().read(Options::read).await?);
+        let mut options = self.store().read(Options::read).await?;
+        options.beside = Arc::clone(&self.beside_options);
+        let options = Arc::new(options);
         let kept = KeptOptions { since: Instant::now(), changes, options: Arc::clone(&options) };
         *self.options.lock().unwrap_or_else(PoisonError::into_inner) = Some(kept);
         Ok(options)

@@ -1,10 +1,16 @@
 //! Rates of taxes and where they hold.
 
+use std::hash::{BuildHasher as _, RandomState};
+use std::sync::LazyLock;
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use db::filter::{Clause, Direction, Filter, PAGE_MAX, Page, containing};
 use db::{Conn, Record, Row, SITE, counter, statements};
 use types::{Amount, Error, Result};
 
 const TAX_RATE_ID: &str = "tax_rate.id";
+/// The counter that says in which state the rates are.
+const STATE: &str = "tax_rates.state";
 
 db::record! {
     #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -45,6 +51,9 @@ statements! {
     TAX_RATE_LOCATION_INSERT =
         "INSERT INTO tax_rate_locations (site_id, rate_id, kind, position, value)
          VALUES ($1, $2, $3, $4, $5)";
+    TAX_RATES_STATE_SET =
+        "INSERT INTO counters (name, next) VALUES ($1, $2)
+         ON CONFLICT (name) DO UPDATE SET next = excluded.next";
 }
 
 /// Which rates to list. An empty list asks for nothing.
@@ -81,13 +90,31 @@ impl TaxRateRow {
     }
 }
 
+/// Tells the state in which all rates and their locations are from every other one: whoever keeps
+/// them in memory may do so as long as it stays the same.
+pub fn state(conn: &mut dyn Conn) -> Result<i64> {
+    counter::read(conn, STATE)
+}
+
+/// Notes that a rate was changed. The number is no count: a change that is undone would be followed
+/// by another one of the same number.
+fn note_change(conn: &mut dyn Conn) -> Result<()> {
+    static SEED: LazyLock<RandomState> = LazyLock::new(RandomState::new);
+    static CHANGES: AtomicU64 = AtomicU64::new(0);
+    let state = SEED.hash_one(CHANGES.fetch_add(1, Ordering::Relaxed)) >> 1;
+    let state = i64::try_from(state).unwrap_or_default();
+    conn.execute_one(&TAX_RATES_STATE_SET, &[STATE.into(), state.into()])
+}
+
 /// Inserts the rate with the next id, whatever `rate_id` says, and returns that id.
 pub fn insert(conn: &mut dyn Conn, rate: &TaxRateRow) -> Result<i64> {
+    note_change(conn)?;
     conn.insert_next(&TAX_RATE_INSERT, rate, TAX_RATE_ID)
 }
 
 /// Inserts the rate with the id that it comes with, and sees to it that the id is not given again.
 pub fn insert_with_id(conn: &mut dyn Conn, rate: &TaxRateRow) -> Result<()> {
+    note_change(conn)?;
     counter::raise(conn, TAX_RATE_ID, rate.rate_id)?;
     conn.insert(&TAX_RATE_INSERT, rate).map(drop)
 }
@@ -99,11 +126,13 @@ pub fn keep_free(conn: &mut dyn Conn, rate_id: i64) -> Result<()> {
 
 /// Returns whether there is such a rate.
 pub fn update(conn: &mut dyn Conn, rate: &TaxRateRow) -> Result<bool> {
+    note_change(conn)?;
     conn.update_existing(&TAX_RATE_UPDATE, rate)
 }
 
 /// Deletes the rate with its locations. Returns whether there was one.
 pub fn delete(conn: &mut dyn Conn, rate_id: i64) -> Result<bool> {
+    note_change(conn)?;
     Ok(conn.execute(&TAX_RATE_DELETE, &[SITE.into(), rate_id.into()])? == 1)
 }
 
@@ -137,6 +166,7 @@ pub fn set_locations(
     kind: &str,
     values: &[String],
 ) -> Result<()> {
+    note_change(conn)?;
     conn.execute(&TAX_RATE_LOCATIONS_CLEAR, &[SITE.into(), rate_id.into(), kind.into()])?;
     for (position, value) in (0_i64..).zip(values) {
         let params = [SITE.into(), rate_id.into(), kind.into(), position.into(), value.into()];

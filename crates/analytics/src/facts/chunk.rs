@@ -6,7 +6,7 @@
 
 use std::collections::BTreeSet;
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use super::bytes::{Decoder, Encoder};
 use super::column::{Column, NOTHING};
@@ -154,7 +154,21 @@ pub(crate) struct Chunk {
     pub(crate) created: Bounds,
     pub(crate) paid: Bounds,
     pub(crate) completed: Bounds,
+    buyers: Buyers,
 }
+
+/// Whose orders a chunk has, ascending. Made when somebody asks for the first time.
+#[derive(Clone, Debug, Default)]
+struct Buyers(OnceLock<Box<[u32]>>);
+
+impl PartialEq for Buyers {
+    /// It follows from the columns.
+    fn eq(&self, _other: &Self) -> bool {
+        true
+    }
+}
+
+impl Eq for Buyers {}
 
 impl Chunk {
     /// Of rows in their order.
@@ -201,6 +215,7 @@ impl Chunk {
             created: bounds(&created),
             paid: later(&orders[order::PAID]),
             completed: later(&orders[order::COMPLETED]),
+            buyers: Buyers::default(),
             orders,
         })
     }
@@ -249,9 +264,22 @@ impl Chunk {
         }
     }
 
-    /// Bytes of all its columns.
+    /// Whether an order is of one of these customers, who are numbers of the dictionary.
+    pub(crate) fn has_buyer(&self, customers: &[u32]) -> bool {
+        let buyers = self.buyers.0.get_or_init(|| {
+            let codes = self.orders[order::CUSTOMER].to_vec().into_iter();
+            let mut codes: Vec<u32> = codes.filter_map(|code| u32::try_from(code).ok()).collect();
+            codes.sort_unstable();
+            codes.dedup();
+            codes.into()
+        });
+        customers.iter().any(|customer| buyers.binary_search(customer).is_ok())
+    }
+
+    /// Bytes of all its columns, and of what was made of them.
     pub(crate) fn bytes(&self) -> usize {
-        self.columns().map(Column::bytes).sum()
+        let buyers = self.buyers.0.get().map_or(0, |buyers| size_of_val::<[u32]>(buyers));
+        buyers + self.columns().map(Column::bytes).sum::<usize>()
     }
 
     fn columns(&self) -> impl Iterator<Item = &Column> {
@@ -378,6 +406,19 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn a_chunk_knows_its_buyers() {
+        let mut rows = rows(20);
+        for (row, customer) in rows.iter_mut().zip([7, 3, 7, 9].into_iter().cycle()) {
+            row.order[order::CUSTOMER] = customer;
+        }
+        let chunk = Chunk::of_rows(&rows);
+        let before = chunk.bytes();
+        assert!(chunk.has_buyer(&[1, 9]) && chunk.has_buyer(&[3]));
+        assert!(!chunk.has_buyer(&[1, 8]) && !chunk.has_buyer(&[]));
+        assert_eq!(chunk.bytes(), before + 12, "each is there once");
     }
 
     #[test]

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use types::{Amount, Timestamp};
+use types::{Amount, Memo, Timestamp};
 
 use super::catalog::Catalog;
 use super::chunk::{Chunk, Row, coupon, line, order, tax};
@@ -12,7 +12,6 @@ use super::column::NOTHING;
 use super::dictionary::Names;
 use super::fact::{CouponFact, DownloadFact, LineFact, OrderFact, TaxFact};
 use super::fact::{LineNumber, OrderNumber, OrderText};
-use super::memo::Memo;
 use super::returning::{First, Returning, Seniority};
 
 #[derive(Clone, Debug, Default)]

@@ -7,6 +7,8 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 
+use types::Memo;
+
 use super::bytes::{Decoder, Encoder};
 use super::catalog::Catalog;
 use super::chunk::{Bounds, CHUNK_ROWS, Chunk, Row, line, order};
@@ -14,7 +16,6 @@ use super::column::{Column, NOTHING};
 use super::dictionary::{Dictionaries, Names, RateCode};
 use super::fact::{DownloadFact, LineFact, OrderFact};
 use super::fact::{LineNumber, OrderNumber, OrderText};
-use super::memo::Memo;
 use super::returning::{First, NO_FIRST, Returning};
 use super::snapshot::{Snapshot, Versions};
 

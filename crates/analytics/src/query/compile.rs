@@ -8,6 +8,9 @@ use super::{Scope, Table};
 use crate::facts::chunk::{Chunk, order};
 use crate::facts::{IdSet, OrderText, Snapshot};
 
+/// Customers up to which chunks are looked through for who bought there at all.
+const BUYERS_MAX: usize = 128;
+
 /// Which numbers of a dictionary are wanted.
 pub(super) type Flags = Vec<bool>;
 
@@ -19,6 +22,8 @@ pub(super) enum RowTest {
     Not(Box<RowTest>),
     /// The column holds one of these numbers.
     Code(usize, Flags),
+    /// It is of one of these few customers.
+    Buyers(Vec<u32>),
     /// It is a refund, or is none.
     Refund(bool),
     Returning(bool),
@@ -72,6 +77,14 @@ impl Compiled {
         Self { row: RowTest::All(rows), unit }
     }
 
+    /// Whether all that passes is of a few customers.
+    pub(super) fn is_of_few_buyers(&self) -> bool {
+        match &self.row {
+            RowTest::All(list) => list.iter().any(|test| matches!(test, RowTest::Buyers(_))),
+            _ => false,
+        }
+    }
+
     /// Whether no row of the chunk can pass, as far as its bounds tell.
     pub(super) fn skips(&self, chunk: &Chunk) -> bool {
         self.row.skips(chunk)
@@ -88,6 +101,7 @@ impl RowTest {
                 ids.ids().get(next).is_none_or(|id| *id > greatest)
             }),
             Self::Refund(true) => chunk.parents.is_none(),
+            Self::Buyers(codes) => !chunk.has_buyer(codes),
             _ => false,
         }
     }
@@ -137,6 +151,9 @@ impl Compiler<'_> {
             Filter::Returning(returning) => RowTest::Returning(*returning),
             Filter::CustomerType(returning) => RowTest::CustomerType(*returning),
             Filter::Orders(ids) => RowTest::Ids(ids.clone()),
+            Filter::Customers(ids) if ids.len() <= BUYERS_MAX => {
+                RowTest::Buyers(few(&names.customers, ids))
+            }
             Filter::Customers(ids) => RowTest::Code(order::CUSTOMER, flags(&names.customers, ids)),
             Filter::HasLine(test) => RowTest::HasLine(self.line(test)),
             Filter::HasCoupon(ids) => RowTest::HasCoupon(flags(&names.coupons, ids)),
@@ -231,4 +248,18 @@ fn texts(names: &[Arc<str>], wanted: &[String]) -> Flags {
 
 fn flags(names: &[i64], wanted: &IdSet) -> Flags {
     names.iter().map(|name| wanted.contains(*name)).collect()
+}
+
+/// The numbers of a few names. Nearly all names are told from them by their last bits.
+fn few(names: &[i64], wanted: &IdSet) -> Vec<u32> {
+    const BITS: i64 = 255;
+    let bit = |id: i64| usize::try_from(id & BITS).unwrap_or_default();
+    let mut ends = [false; 256];
+    for id in wanted.ids() {
+        if let Some(end) = ends.get_mut(bit(*id)) {
+            *end = true;
+        }
+    }
+    let is_wanted = |name: i64| ends.get(bit(name)) == Some(&true) && wanted.contains(name);
+    (0..).zip(names).filter(|(_, name)| is_wanted(**name)).map(|(code, _)| code).collect()
 }

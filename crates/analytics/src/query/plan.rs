@@ -144,22 +144,31 @@ impl<'a> Plan<'a> {
         (grouping, self.categories.len())
     }
 
+    /// What the numbers of groups stand for, where that is an id. No two have the same.
+    pub(super) fn ids(&self) -> Option<&[i64]> {
+        let names = &self.facts.names;
+        match self.group {
+            Group::Product => Some(&names.products.values),
+            Group::Category(_) => Some(&self.categories),
+            Group::Coupon => Some(&names.coupons),
+            Group::TaxRate => Some(&names.rate_ids.values),
+            Group::Customer => Some(&names.customers),
+            Group::VariationId => Some(&names.variations.values),
+            _ => None,
+        }
+    }
+
     /// What a number of a group stands for.
     pub(super) fn key(&self, code: usize) -> Key {
         let names = &self.facts.names;
-        let id = |ids: &[i64]| Key::Id(ids.get(code).copied().unwrap_or_default());
+        if let Some(ids) = self.ids() {
+            return Key::Id(ids.get(code).copied().unwrap_or_default());
+        }
         match self.group {
-            Group::None => Key::All,
-            Group::Product => id(&names.products.values),
-            Group::Category(_) => id(&self.categories),
-            Group::Coupon => id(&names.coupons),
-            Group::TaxRate => id(&names.rate_ids.values),
-            Group::Customer => id(&names.customers),
             Group::CustomerType => Key::Returning(code == 1),
             Group::Text(field) => {
                 Key::Text(names.texts(field).get(code).cloned().unwrap_or_default())
             }
-            Group::VariationId => id(&names.variations.values),
             Group::Variation => {
                 let (product_id, variation_id) = names.goods.get(code).copied().unwrap_or_default();
                 Key::Variation { product_id, variation_id }
@@ -172,6 +181,7 @@ impl<'a> Plan<'a> {
                     percent: types::Amount::from_millionths(rate.percent),
                 }
             }
+            _ => Key::All,
         }
     }
 
@@ -248,6 +258,11 @@ impl<'a> Plan<'a> {
             buckets: bounds.len().saturating_sub(1).max(1),
             ..self.clone()
         }
+    }
+
+    /// Whether nearly all groups are known to stay empty.
+    pub(super) fn has_few_groups(&self) -> bool {
+        self.group == Group::Customer && self.filter.is_of_few_buyers()
     }
 
     /// Whether no row of the chunk can count.

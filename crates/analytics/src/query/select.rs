@@ -97,6 +97,13 @@ impl<'a> Block<'a> {
                 }
                 found
             }
+            RowTest::Buyers(codes) => {
+                let mut customers = Vec::new();
+                self.orders(order::CUSTOMER, &mut customers);
+                let is_wanted =
+                    |code: &i64| u32::try_from(*code).is_ok_and(|code| codes.contains(&code));
+                customers.iter().map(is_wanted).collect()
+            }
             RowTest::Refund(refund) => {
                 let mut parents = Vec::new();
                 self.orders(order::PARENT, &mut parents);

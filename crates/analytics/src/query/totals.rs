@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use super::Subject;
-use super::answer::{Answer, Key};
+use super::answer::Answer;
 use super::distinct::Distinct;
 use super::plan::{Grouping, Plan, Step};
 use super::select::place;
@@ -12,6 +12,9 @@ use super::whole::Whole;
 
 /// Numbers that dense cells may take in one thread.
 const DENSE_MAX: usize = 1 << 23;
+
+/// Places for ids that are worth it to sort one, instead of comparing it.
+const PLACES_PER_ID: usize = 4;
 
 /// The cell of rows that do not count. Nobody reads it.
 pub(super) const NOWHERE: u32 = 0;
@@ -65,6 +68,7 @@ impl<'a> Totals<'a> {
     pub(super) fn new(plan: &'a Plan<'a>) -> Self {
         let cells = plan.buckets.saturating_mul(plan.keys);
         let is_dense = cells.saturating_mul(plan.steps.len() + 1) <= DENSE_MAX;
+        let is_dense = is_dense && !plan.has_few_groups();
         let by_step = plan.steps.iter().map(|step| match step {
             Step::Distinct { subject, .. } if *subject != Subject::Order => {
                 Total::Distinct(Vec::new(), plan.subjects(*subject))
@@ -230,44 +234,54 @@ impl<'a> Totals<'a> {
 
     /// The rows of the answer.
     pub(super) fn finish(mut self) -> Answer {
-        let is_dense = matches!(self.cells, Cells::Dense);
-        let keys = self.plan.keys.max(1);
-        let shows_all = matches!(*self.plan.grouping, Grouping::None);
-        let mut rows: Vec<(usize, Key, usize)> = Vec::new();
-        let mut push = |bucket: usize, key: usize, cell: usize, is_used: bool| {
-            if is_used || shows_all {
-                rows.push((bucket, self.plan.key(key), cell));
-            }
-        };
-        match &self.cells {
-            Cells::Sparse(cells) => {
-                for ((bucket, key), cell) in cells {
-                    push(
-                        place((*bucket).into()),
-                        place((*key).into()),
-                        place((*cell).into()),
-                        true,
-                    );
-                }
-            }
-            Cells::Dense => {
-                for (cell, is_used) in self.is_used.iter().enumerate().skip(1) {
-                    push((cell - 1) / keys, (cell - 1) % keys, cell, *is_used);
-                }
-            }
-        }
-        if !(is_dense && shows_all) {
-            rows.sort_unstable();
-        }
         let mut answer = Answer::new(self.by_step.len());
-        for (bucket, key, cell) in rows {
+        for Cell { bucket, code, cell } in self.in_order() {
+            let cell = place(cell.into());
             let values = self.by_step.iter_mut().map(|total| match total {
                 Total::Sum(sums) => sums.get(cell).copied().unwrap_or_default(),
                 Total::Distinct(sets, _) => sets.get_mut(cell).map_or(0, Distinct::count),
             });
-            answer.push(bucket, key, values);
+            answer.push(place(bucket.into()), self.plan.key(place(code.into())), values);
         }
         answer
+    }
+
+    /// The cells that are shown, by bucket and then by what their groups stand for.
+    fn in_order(&self) -> Vec<Cell> {
+        let shows_all = matches!(*self.plan.grouping, Grouping::None);
+        let mut shown: Vec<Cell> = match &self.cells {
+            Cells::Sparse(cells) => cells
+                .iter()
+                .map(|((bucket, code), cell)| Cell { bucket: *bucket, code: *code, cell: *cell })
+                .collect(),
+            Cells::Dense => {
+                let keys = self.plan.keys.max(1);
+                let narrow = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
+                let all = self.is_used.iter().enumerate().skip(1);
+                let shown = all.filter(|(_, is_used)| **is_used || shows_all);
+                let cell = |(cell, _)| Cell {
+                    bucket: narrow((cell - 1) / keys),
+                    code: narrow((cell - 1) % keys),
+                    cell: narrow(cell),
+                };
+                shown.map(cell).collect()
+            }
+        };
+        match self.plan.ids() {
+            _ if self.is_dense() && shows_all => {}
+            Some(ids) => {
+                if !self.is_dense() {
+                    shown.sort_unstable_by_key(|cell| cell.bucket);
+                }
+                let buckets = shown.chunk_by_mut(|one, other| one.bucket == other.bucket);
+                buckets.for_each(|bucket| sort_by_id(bucket, ids));
+            }
+            None => {
+                let key = |cell: &Cell| (cell.bucket, self.plan.key(place(cell.code.into())));
+                shown.sort_by_cached_key(key);
+            }
+        }
+        shown
     }
 
     fn grow(&mut self, cells: usize) {
@@ -284,6 +298,40 @@ impl<'a> Totals<'a> {
             }
         }
     }
+}
+
+/// A cell that is shown.
+#[derive(Clone, Copy, Debug)]
+struct Cell {
+    bucket: u32,
+    /// The number of its group.
+    code: u32,
+    cell: u32,
+}
+
+/// Sorts cells by the ids of their groups, of which no two are the same. Most ids are taken from one
+/// counter and lie close together: then each finds its place without being compared.
+fn sort_by_id(cells: &mut [Cell], ids: &[i64]) {
+    let id = |cell: &Cell| ids.get(place(cell.code.into())).copied().unwrap_or_default();
+    let bounds = cells.iter().map(id).min().zip(cells.iter().map(id).max());
+    let Some((least, greatest)) = bounds else { return };
+    let places = usize::try_from(greatest.abs_diff(least)).unwrap_or(usize::MAX).saturating_add(1);
+    if places / PLACES_PER_ID > cells.len() {
+        cells.sort_unstable_by_key(id);
+        return;
+    }
+    // How far down the cell of an id is in what there was; 0 for an id that has none.
+    let mut by_id = vec![0_u32; places];
+    for (cell, number) in cells.iter().zip(1..) {
+        let distance = usize::try_from(id(cell).abs_diff(least)).unwrap_or(usize::MAX);
+        if let Some(own) = by_id.get_mut(distance) {
+            *own = number;
+        }
+    }
+    let unsorted = cells.to_vec();
+    let sorted =
+        by_id.into_iter().filter_map(|number| unsorted.get(place(number.into()).checked_sub(1)?));
+    cells.iter_mut().zip(sorted).for_each(|(cell, next)| *cell = *next);
 }
 
 /// Two values of one measure together.

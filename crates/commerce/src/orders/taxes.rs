@@ -1,7 +1,12 @@
 //! The tax rates that apply at a location, and the tax they add to an amount.
 
-use db::Conn;
+use std::cmp::Reverse;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
 use db::filter::{LIST_MAX, PAGE_MAX, Page};
+use db::{Conn, Engine};
+use frame::Options;
 use shop_rows::tax_rate::{self, TaxRateFilter, TaxRateLocation, TaxRateRow};
 use types::{Amount, Result};
 
@@ -28,15 +33,49 @@ impl TaxLocation {
     }
 }
 
-/// All rates of the shop, with the postcodes and cities at which they hold.
-#[derive(Debug, Default)]
-pub(super) struct Rates {
-    rows: Vec<TaxRateRow>,
-    locations: Vec<TaxRateLocation>,
+/// A rate with where it holds.
+#[derive(Debug)]
+struct Rate {
+    row: TaxRateRow,
+    /// None for everywhere in its state.
+    postcodes: Vec<String>,
+    cities: Vec<String>,
 }
 
+/// The class of rates, and their country in upper case.
+type Place = (String, String);
+
+/// All rates of the shop.
+#[derive(Debug, Default)]
+pub(super) struct Rates {
+    rates: Vec<Rate>,
+    by_id: HashMap<i64, usize>,
+    by_place: HashMap<Place, Vec<usize>>,
+}
+
+/// The rates as they were read, and in which state they were.
+#[derive(Debug, Default)]
+struct KeptRates(Mutex<Option<(i64, Arc<Rates>)>>);
+
 impl Rates {
-    pub(super) fn load(conn: &mut dyn Conn) -> Result<Self> {
+    /// The rates as the transaction sees them: on SQLite from memory if they are still the same.
+    /// On PostgreSQL, to look whether they are would be to read what all who write count in.
+    pub(super) fn kept(conn: &mut dyn Conn, options: &Options) -> Result<Arc<Self>> {
+        if conn.engine() == Engine::Postgres {
+            return Ok(Arc::new(Self::load(conn)?));
+        }
+        let KeptRates(kept) = options.beside.get();
+        let state = tax_rate::state(conn)?;
+        let known = kept.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        if let Some((_, rates)) = known.filter(|(known, _)| *known == state) {
+            return Ok(rates);
+        }
+        let rates = Arc::new(Self::load(conn)?);
+        *kept.lock().unwrap_or_else(PoisonError::into_inner) = Some((state, Arc::clone(&rates)));
+        Ok(rates)
+    }
+
+    fn load(conn: &mut dyn Conn) -> Result<Self> {
         let mut rows = Vec::new();
         loop {
             let offset = i64::try_from(rows.len()).unwrap_or(i64::MAX);
@@ -54,55 +93,65 @@ impl Rates {
         for chunk in ids.chunks(LIST_MAX) {
             locations.extend(tax_rate::locations_of(conn, chunk)?);
         }
-        Ok(Self { rows, locations })
+        Ok(Self::of(rows, locations))
+    }
+
+    fn of(rows: Vec<TaxRateRow>, locations: Vec<TaxRateLocation>) -> Self {
+        let mut all = Self::default();
+        for (number, row) in rows.into_iter().enumerate() {
+            all.by_id.insert(row.rate_id, number);
+            let place = (row.class.clone(), row.country.to_ascii_uppercase());
+            all.by_place.entry(place).or_default().push(number);
+            all.rates.push(Rate { row, postcodes: Vec::new(), cities: Vec::new() });
+        }
+        for TaxRateLocation { rate_id, kind, value } in locations {
+            let number = all.by_id.get(&rate_id);
+            let Some(rate) = number.and_then(|number| all.rates.get_mut(*number)) else { continue };
+            let values = if kind == "postcode" { &mut rate.postcodes } else { &mut rate.cities };
+            values.push(value);
+        }
+        all
     }
 
     pub(super) fn get(&self, rate_id: i64) -> Option<&TaxRateRow> {
-        self.rows.iter().find(|row| row.rate_id == rate_id)
+        Some(&self.rates.get(*self.by_id.get(&rate_id)?)?.row)
     }
 
     /// The rates of a class that hold at the place: of each priority the most particular one.
     pub(super) fn at(&self, location: &TaxLocation, class: &str) -> Vec<&TaxRateRow> {
-        let mut found: Vec<&TaxRateRow> =
-            self.rows.iter().filter(|row| self.holds(row, location, class)).collect();
-        // Whoever names a place comes before whoever means every place.
-        found.sort_by_key(|row| {
-            let count = |kind: &str| std::cmp::Reverse(self.values(row, kind).count());
-            (
-                row.priority,
-                (row.country.is_empty(), row.country.clone()),
-                (row.state.is_empty(), row.state.clone()),
-                (count("postcode"), count("city")),
-                (row.position, row.rate_id),
-            )
+        let countries: &[&str] =
+            if location.country.is_empty() { &[""] } else { &[&location.country, ""] };
+        let numbers = countries.iter().flat_map(|country| {
+            self.by_place.get(&(class.to_owned(), (*country).to_owned())).into_iter().flatten()
         });
-        found.dedup_by_key(|row| row.priority);
-        found
+        let rates = numbers.filter_map(|number| self.rates.get(*number));
+        let mut found: Vec<&Rate> = rates.filter(|rate| rate.holds(location)).collect();
+        found.sort_by(|one, other| one.rank().cmp(&other.rank()));
+        found.dedup_by_key(|rate| rate.row.priority);
+        found.into_iter().map(|rate| &rate.row).collect()
+    }
+}
+
+impl Rate {
+    /// By priority. Whoever names a place comes before whoever means every place.
+    fn rank(&self) -> impl Ord {
+        let Self { row, postcodes, cities } = self;
+        (
+            row.priority,
+            (row.country.is_empty(), &row.country),
+            (row.state.is_empty(), &row.state),
+            (Reverse(postcodes.len()), Reverse(cities.len())),
+            (row.position, row.rate_id),
+        )
     }
 
-    fn values<'a>(&'a self, row: &TaxRateRow, kind: &str) -> impl Iterator<Item = &'a str> {
-        let (rate_id, kind) = (row.rate_id, kind.to_owned());
-        let own = self
-            .locations
-            .iter()
-            .filter(move |location| location.rate_id == rate_id && location.kind == kind);
-        own.map(|location| location.value.as_str())
-    }
-
-    fn holds(&self, row: &TaxRateRow, location: &TaxLocation, class: &str) -> bool {
-        let named =
-            |wanted: &str, given: &str| wanted.is_empty() || wanted.eq_ignore_ascii_case(given);
-        if row.class != class
-            || !named(&row.country, &location.country)
-            || !named(&row.state, &location.state)
-        {
-            return false;
-        }
-        let mut cities = self.values(row, "city").peekable();
-        let in_city = cities.peek().is_none() || cities.any(|city| city == location.city);
-        let mut codes = self.values(row, "postcode").peekable();
-        let in_area = codes.peek().is_none() || codes.any(|code| covers(code, &location.postcode));
-        in_city && in_area
+    /// Whether it holds at a place of its country.
+    fn holds(&self, location: &TaxLocation) -> bool {
+        let state = &self.row.state;
+        (state.is_empty() || state.eq_ignore_ascii_case(&location.state))
+            && (self.cities.is_empty() || self.cities.contains(&location.city))
+            && (self.postcodes.is_empty()
+                || self.postcodes.iter().any(|code| covers(code, &location.postcode)))
     }
 }
 
@@ -218,14 +267,14 @@ mod tests {
         let second = rate(4, "", "4", 2);
         let reduced = TaxRateRow { class: "reduced".to_owned(), ..rate(5, "", "5", 1) };
         let by_code = rate(6, "DE", "6", 1);
-        let rates = Rates {
-            rows: vec![everywhere, country, state, second, reduced, by_code],
-            locations: vec![TaxRateLocation {
+        let rates = Rates::of(
+            vec![everywhere, country, state, second, reduced, by_code],
+            vec![TaxRateLocation {
                 rate_id: 6,
                 kind: "postcode".to_owned(),
                 value: "101*".to_owned(),
             }],
-        };
+        );
         let ids = |location: &TaxLocation, class: &str| -> Vec<i64> {
             rates.at(location, class).iter().map(|rate| rate.rate_id).collect()
         };

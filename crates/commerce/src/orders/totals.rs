@@ -4,6 +4,7 @@
 //! shop has chosen.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use db::Conn;
 use frame::Options;
@@ -28,7 +29,7 @@ pub(super) struct Shop {
     pub(super) prices_include_tax: bool,
     pub(super) rounds_sums: bool,
     pub(super) discounts_sequentially: bool,
-    pub(super) rates: Rates,
+    pub(super) rates: Arc<Rates>,
     /// Whether it is a quote that is calculated. Who has said no country yet is taxed nowhere, and
     /// the taxes of a coupon are rounded in sum.
     pub(super) is_quote: bool,
@@ -57,7 +58,7 @@ impl Shop {
             base: TaxLocation::new(country, state, &postcode, &city),
             shipping_class: options.text("woocommerce_shipping_tax_class"),
             classes: [String::new()].into_iter().chain(classes).collect(),
-            rates: Rates::load(conn)?,
+            rates: Rates::kept(conn, options)?,
         })
     }
 

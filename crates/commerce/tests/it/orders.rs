@@ -60,7 +60,7 @@ pub(crate) fn uses(shop: &TestShop, id: i64) -> i64 {
     shop.read(move |conn| coupon::get(conn, id)).unwrap().usage_count
 }
 
-fn create(shop: &TestShop, body: &Value) -> Value {
+pub(crate) fn create(shop: &TestShop, body: &Value) -> Value {
     let answer = shop.ask("POST", ORDERS, ADMIN, body);
     assert_eq!(answer.status, 201, "{}", answer.json);
     answer.json
@@ -73,7 +73,7 @@ fn update(shop: &TestShop, order: &Value, body: &Value) -> Value {
 }
 
 /// Turns taxes on, with a rate of 10 % everywhere and a compound one of 5 % on top.
-fn tax(shop: &TestShop) {
+pub(crate) fn tax(shop: &TestShop) {
     shop.write(|conn| {
         frame::options::set(conn, "woocommerce_calc_taxes", &json!("yes"))?;
         let plain = TaxRateRow {

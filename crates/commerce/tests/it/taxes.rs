@@ -1,8 +1,10 @@
 //! Rates of taxes, the places where they hold, and the classes of goods that they are for.
 
 use serde_json::{Value, json};
+use shop_rows::tax_rate;
 use types::Role;
 
+use super::orders::{amount, create, product, tax};
 use super::support::{ADMIN, HOME, NOBODY, TestShop, now};
 
 const TAXES: &str = "/wc/v3/taxes";
@@ -194,4 +196,39 @@ fn a_bundle_can_be_imported_again() {
         assert_eq!([&rate["class"], &rate["cities"]], [&json!("books"), &json!(["SAN FRANCISCO"])]);
     }
     assert_eq!(shop.ask("POST", TAXES, ADMIN, &json!({})).json["id"], json!(8));
+}
+
+#[test]
+fn taxes_are_those_of_the_rates_as_they_are() {
+    let shop = TestShop::new();
+    tax(&shop);
+    let tee = product(&shop, "Tee", "100");
+    let body = json!({ "line_items": [{ "product_id": tee, "quantity": 1 }] });
+    let total = || create(&shop, &body)["total"].clone();
+    assert_eq!([total(), total()], [json!("115.50"), json!("115.50")]);
+    let put = |rate: &str| shop.ask("PUT", "/wc/v3/taxes/1", ADMIN, &json!({ "rate": rate }));
+    put("20");
+    assert_eq!(total(), json!("126.00"));
+    // Undone, and then something else is done in its place.
+    let undone = shop.site.store().write_blocking(|conn| {
+        let mut rate = tax_rate::get(conn, 1)?.unwrap();
+        rate.rate = Some(amount("50"));
+        tax_rate::update(conn, &rate)?;
+        Err::<(), _>(types::Error::conflict("no"))
+    });
+    assert!(undone.is_err());
+    assert_eq!(total(), json!("126.00"));
+    put("30");
+    assert_eq!(total(), json!("136.50"));
+    // Within one transaction.
+    let requests = json!({ "requests": [
+        { "method": "PUT", "path": "/wc/v3/taxes/1", "body": { "rate": "0" } },
+        { "method": "POST", "path": "/wc/v3/orders", "body": body },
+        { "method": "DELETE", "path": "/wc/v3/taxes/2?force=true" },
+        { "method": "POST", "path": "/wc/v3/orders", "body": body },
+    ] });
+    let answer = shop.ask("POST", "/batch/v1", ADMIN, &requests).json;
+    let total_of = |place: usize| answer["responses"][place]["body"]["total"].clone();
+    assert_eq!([total_of(1), total_of(3)], [json!("105.00"), json!("100.00")], "{answer}");
+    assert_eq!(total(), json!("100.00"));
 }
