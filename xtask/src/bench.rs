@@ -23,7 +23,8 @@ pub(crate) struct Options {
     /// Of `rest` and `growth`, measure only the requests whose names or paths contain this
     #[arg(long, value_name = "TEXT")]
     case: Option<String>,
-    /// Of `connect`, how many orders the store has that is connected; of `clickhouse`, all orders
+    /// Of `connect`, how many orders the store has that is connected; of `clickhouse`, all orders;
+    /// of `growth`, those of the largest shop
     #[arg(long, value_name = "COUNT")]
     orders: Option<usize>,
     /// Of `connect`, how many stores are in one process

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use axum::body::{Body, Bytes};
+use axum::body::{Body, Bytes, HttpBody as _};
 use axum::http::header::{CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, HOST};
 use axum::http::request::Parts;
 use axum::http::uri::Authority;
@@ -112,6 +112,9 @@ pub(crate) async fn receive(
     if announced.is_some_and(|length| length > bytes_max) {
         drain_up_to(body, bytes_max.saturating_mul(2).max(DRAINED_BYTES_MAX)).await;
         return Err(BodyError::TooLarge);
+    }
+    if body.is_end_stream() {
+        return Ok(Bytes::new());
     }
     let mut limited = Limited::new(body, bytes_max);
     let time = Duration::from_millis(limits.read_ms);

@@ -71,11 +71,12 @@ type Samples = BTreeMap<String, BTreeMap<Size, Sample>>;
 
 pub(crate) fn run(options: &Options, program: &Path, output: &Path) -> Result<()> {
     let sizes = if options.quick { QUICK } else { FULL };
+    let largest = options.orders.unwrap_or(usize::MAX);
     let mut measured = Vec::new();
     for engine in [Engine::Sqlite, Engine::Postgres] {
         if options.engine.is_none_or(|wanted| wanted == engine) {
             let mut samples = Samples::new();
-            for size in sizes {
+            for size in sizes.iter().filter(|size| size.orders <= largest) {
                 measure(engine, program, *size, options.case.as_deref(), &mut samples)?;
             }
             measured.push((engine, samples));

@@ -63,7 +63,7 @@ struct Options {
     /// Only the requests whose names, or paths, contain this
     #[arg(long, value_name = "TEXT")]
     case: Option<String>,
-    /// Orders of the store that is connected
+    /// Orders of the store that is connected, or of the largest shop whose growth is measured
     #[arg(long)]
     orders: Option<usize>,
     /// Connected stores in one process

@@ -11,8 +11,11 @@ use super::rows::{Row, Rows};
 
 /// Rows that go through together.
 const CHUNK_ROWS: usize = 250;
-/// Chunks that wait before a thread, and after it.
+/// Chunks that wait before a thread.
 const CHUNKS_WAITING: usize = 2;
+/// Chunks that wait after one: two threads have the next batch of orders ready by the time that one
+/// is written.
+const CHUNKS_READY: usize = 4;
 /// Threads that look at rows.
 const WORKERS_MAX: usize = 4;
 
@@ -40,7 +43,7 @@ pub(super) fn run<T: Send>(
         let (mut inputs, mut outputs) = (Vec::new(), Vec::new());
         for _ in 0..workers {
             let (input, rows): (SyncSender<Chunk<Row>>, Receiver<_>) = sync_channel(CHUNKS_WAITING);
-            let (made, output) = sync_channel(CHUNKS_WAITING);
+            let (made, output) = sync_channel(CHUNKS_READY);
             scope.spawn(move || {
                 for Chunk { items, line, bytes } in rows {
                     let items = items.into_iter().map(work).collect();
