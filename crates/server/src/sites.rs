@@ -124,6 +124,16 @@ fn library(storage: Arc<dyn FileStorage>, workers: usize) -> Library {
     library.with_placeholder(commerce::PLACEHOLDER_FILE)
 }
 
+/// Refuses a site where those of connected stores are.
+fn check_root(site: &frame::Settings) -> Result<()> {
+    let root = &site.names.rest_root;
+    if format!("/{root}/").starts_with(STORES_ROOT) {
+        let message = format!("the path `{root}` of rest_root is that of connected stores");
+        return Err(Error::invalid(message));
+    }
+    Ok(())
+}
+
 /// The site of the platform's environment, with its way to other hosts. Blocks; call it at start.
 pub fn make_site(
     platform: &Arc<Platform>,
@@ -131,11 +141,7 @@ pub fn make_site(
     site: frame::Settings,
     reports: &Reports,
 ) -> Result<Arc<frame::Site>> {
-    let root = &site.names.rest_root;
-    if format!("/{root}/").starts_with(STORES_ROOT) {
-        let message = format!("the path `{root}` of rest_root is that of connected stores");
-        return Err(Error::invalid(message));
-    }
+    check_root(&site)?;
     let guard = outbound::Guard::new(&settings.outbound, platform.environment)?;
     let limits = &settings.rate_limits;
     let parts = frame::Parts {

@@ -309,8 +309,8 @@ struct Cell {
     cell: u32,
 }
 
-/// Sorts cells by the ids of their groups, of which no two are the same. Most ids are taken from one
-/// counter and lie close together: then each finds its place without being compared.
+/// Sorts cells by the ids of their groups, of which no two are the same. Most ids are taken from
+/// one counter and lie close together: then each finds its place without being compared.
 fn sort_by_id(cells: &mut [Cell], ids: &[i64]) {
     let id = |cell: &Cell| ids.get(place(cell.code.into())).copied().unwrap_or_default();
     let bounds = cells.iter().map(id).min().zip(cells.iter().map(id).max());

@@ -8,7 +8,6 @@ use db::Conn;
 use types::{Result, Timestamp};
 use vault::Vault;
 
-use super::check::VerifyFrom;
 use super::entry::{Entry, append};
 use crate::Platform;
 use crate::caller::{Origin, Refused};
@@ -27,22 +26,6 @@ impl Platform {
         Ok(())
     }
 
-    /// [`Platform::audit_chain`], and a check of chains that have become much longer, so that few
-    /// entries lie behind the last checkpoint whenever somebody asks. What is wrong stays to be
-    /// found by who asks, and by the full check.
-    pub async fn audit_chain_and_check(&self) -> Result<()> {
-        while self.store.read(audit::has_unchained).await? {
-            for iso_id in self.store.write_in_turn(self.chaining()).await?.due {
-                let checked = self.audit_verify(iso_id, VerifyFrom::Checkpoint).await;
-                if let Err(error) = checked {
-                    let error = error.report();
-                    tracing::warn!(error, "what was added to an audit log is not checked yet");
-                }
-            }
-        }
-        Ok(())
-    }
-
     /// [`Platform::audit_chain`] for the command line.
     pub(super) fn audit_chain_blocking(&self) -> Result<()> {
         while self.store.read_blocking(audit::has_unchained)? {
@@ -51,7 +34,7 @@ impl Platform {
         Ok(())
     }
 
-    fn chaining(&self) -> impl Fn(&mut dyn Conn) -> Result<Linked> + Send + 'static {
+    pub(super) fn chaining(&self) -> impl Fn(&mut dyn Conn) -> Result<Linked> + Send + 'static {
         let vault = Arc::clone(&self.vault);
         move |conn| audit::chain(conn, CHAIN_BATCH, &|head| seal(&vault, head))
     }

@@ -32,6 +32,10 @@ const PART_ENTRIES: i64 = 5_000;
 const BREAKS_MAX: usize = 20;
 /// Entries behind a checkpoint for which a new one is worth a write.
 const CHECKPOINT_ENTRIES: i64 = 1_000;
+/// Entries behind a checkpoint that are checked before anybody asks, which takes 30 ms.
+const UNASKED_MIN: i64 = 10_000;
+/// So many are left to a full check.
+const UNASKED_MAX: i64 = 80_000;
 
 /// What is wrong with a chain, and where.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -99,6 +103,33 @@ impl Platform {
             let _ = self.store.write(moved).await;
         }
         Ok(found)
+    }
+
+    /// [`Platform::audit_chain`], and a check of chains that have become much longer, so that few
+    /// entries lie behind the last checkpoint whenever somebody asks. What is wrong stays to be
+    /// found by who asks, and by the full check.
+    pub async fn audit_chain_and_check(&self) -> Result<()> {
+        while self.store.read(audit::has_unchained).await? {
+            for iso_id in self.store.write_in_turn(self.chaining()).await?.grown {
+                if let Err(error) = self.check_unasked(iso_id).await {
+                    let error = error.report();
+                    tracing::warn!(error, "what was added to an audit log is not checked yet");
+                }
+            }
+        }
+        Ok(())
+    }
+
+    async fn check_unasked(&self, iso_id: Option<IsoId>) -> Result<()> {
+        let owner = iso_id.clone();
+        let behind = move |conn: &mut dyn Conn| {
+            let checked = audit_verified::get(conn, owner.as_ref())?.map_or(0, |row| row.seq);
+            Ok(audit::head(conn, owner.as_ref())?.seq - checked)
+        };
+        if (UNASKED_MIN..UNASKED_MAX).contains(&self.store.read(behind).await?) {
+            self.audit_verify(iso_id, VerifyFrom::Checkpoint).await?;
+        }
+        Ok(())
     }
 
     /// A full check, a part at a time, for the command line: `told` learns how many entries were
