@@ -235,8 +235,8 @@ impl<'a> Totals<'a> {
     /// The rows of the answer.
     pub(super) fn finish(mut self) -> Answer {
         let mut answer = Answer::new(self.by_step.len());
-        for Cell { bucket, code, cell } in self.in_order() {
-            let cell = place(cell.into());
+        for Cell { bucket, code, slot } in self.in_order() {
+            let cell = place(slot.into());
             let values = self.by_step.iter_mut().map(|total| match total {
                 Total::Sum(sums) => sums.get(cell).copied().unwrap_or_default(),
                 Total::Distinct(sets, _) => sets.get_mut(cell).map_or(0, Distinct::count),
@@ -252,7 +252,7 @@ impl<'a> Totals<'a> {
         let mut shown: Vec<Cell> = match &self.cells {
             Cells::Sparse(cells) => cells
                 .iter()
-                .map(|((bucket, code), cell)| Cell { bucket: *bucket, code: *code, cell: *cell })
+                .map(|((bucket, code), slot)| Cell { bucket: *bucket, code: *code, slot: *slot })
                 .collect(),
             Cells::Dense => {
                 let keys = self.plan.keys.max(1);
@@ -262,7 +262,7 @@ impl<'a> Totals<'a> {
                 let cell = |(cell, _)| Cell {
                     bucket: narrow((cell - 1) / keys),
                     code: narrow((cell - 1) % keys),
-                    cell: narrow(cell),
+                    slot: narrow(cell),
                 };
                 shown.map(cell).collect()
             }
@@ -306,7 +306,7 @@ struct Cell {
     bucket: u32,
     /// The number of its group.
     code: u32,
-    cell: u32,
+    slot: u32,
 }
 
 /// Sorts cells by the ids of their groups, of which no two are the same. Most ids are taken from

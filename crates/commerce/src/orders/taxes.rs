@@ -48,7 +48,7 @@ type Place = (String, String);
 /// All rates of the shop.
 #[derive(Debug, Default)]
 pub(super) struct Rates {
-    rates: Vec<Rate>,
+    all: Vec<Rate>,
     by_id: HashMap<i64, usize>,
     by_place: HashMap<Place, Vec<usize>>,
 }
@@ -97,24 +97,24 @@ impl Rates {
     }
 
     fn of(rows: Vec<TaxRateRow>, locations: Vec<TaxRateLocation>) -> Self {
-        let mut all = Self::default();
+        let mut rates = Self::default();
         for (number, row) in rows.into_iter().enumerate() {
-            all.by_id.insert(row.rate_id, number);
+            rates.by_id.insert(row.rate_id, number);
             let place = (row.class.clone(), row.country.to_ascii_uppercase());
-            all.by_place.entry(place).or_default().push(number);
-            all.rates.push(Rate { row, postcodes: Vec::new(), cities: Vec::new() });
+            rates.by_place.entry(place).or_default().push(number);
+            rates.all.push(Rate { row, postcodes: Vec::new(), cities: Vec::new() });
         }
         for TaxRateLocation { rate_id, kind, value } in locations {
-            let number = all.by_id.get(&rate_id);
-            let Some(rate) = number.and_then(|number| all.rates.get_mut(*number)) else { continue };
+            let number = rates.by_id.get(&rate_id);
+            let Some(rate) = number.and_then(|number| rates.all.get_mut(*number)) else { continue };
             let values = if kind == "postcode" { &mut rate.postcodes } else { &mut rate.cities };
             values.push(value);
         }
-        all
+        rates
     }
 
     pub(super) fn get(&self, rate_id: i64) -> Option<&TaxRateRow> {
-        Some(&self.rates.get(*self.by_id.get(&rate_id)?)?.row)
+        Some(&self.all.get(*self.by_id.get(&rate_id)?)?.row)
     }
 
     /// The rates of a class that hold at the place: of each priority the most particular one.
@@ -124,7 +124,7 @@ impl Rates {
         let numbers = countries.iter().flat_map(|country| {
             self.by_place.get(&(class.to_owned(), (*country).to_owned())).into_iter().flatten()
         });
-        let rates = numbers.filter_map(|number| self.rates.get(*number));
+        let rates = numbers.filter_map(|number| self.all.get(*number));
         let mut found: Vec<&Rate> = rates.filter(|rate| rate.holds(location)).collect();
         found.sort_by(|one, other| one.rank().cmp(&other.rank()));
         found.dedup_by_key(|rate| rate.row.priority);
