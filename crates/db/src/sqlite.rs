@@ -32,8 +32,12 @@ use crate::queue::{Queue, Turn};
 use crate::threads::{GroupSizes, Threads};
 use crate::{Conn, Engine, Migrations, Row, Sql, Val};
 
-/// Another process may be writing: a command beside the running server.
-const BUSY_TIMEOUT: Duration = Duration::from_secs(20);
+/// Another process may be writing: a command beside the running server. How often to look whether
+/// it is still; SQLite by itself looks ten times a second, and misses the moments between the
+/// transactions of a busy writer.
+const TURN_PAUSE: Duration = Duration::from_millis(1);
+/// Twenty seconds.
+const TURN_ATTEMPTS_MAX: i32 = 20_000;
 const BUSY_PAUSE: Duration = Duration::from_millis(10);
 const BUSY_ATTEMPTS_MAX: u32 = 500;
 const STATEMENT_CACHE: usize = 256;
@@ -124,7 +128,7 @@ fn connect(path: &Path, mode: OpenFlags) -> Result<Connection> {
     })?;
     connection.set_prepared_statement_cache_capacity(STATEMENT_CACHE);
     let settings = || -> rusqlite::Result<()> {
-        connection.busy_timeout(BUSY_TIMEOUT)?;
+        connection.busy_handler(Some(wait_for_turn))?;
         // One plan for every value: SQLite would else compile a statement again for each.
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
         connection.pragma_update(None, "synchronous", "FULL")?;
@@ -142,6 +146,12 @@ fn connect(path: &Path, mode: OpenFlags) -> Result<Connection> {
     };
     retry_while_busy(settings).map_err(failed)?;
     Ok(connection)
+}
+
+/// Returns whether to try again.
+fn wait_for_turn(attempts: i32) -> bool {
+    thread::sleep(TURN_PAUSE);
+    attempts < TURN_ATTEMPTS_MAX
 }
 
 /// SQLite does not wait for another process while it changes the journal mode, so this does.

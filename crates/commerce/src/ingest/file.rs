@@ -18,6 +18,8 @@ pub mod rows;
 use std::collections::{BTreeMap, HashSet};
 use std::fs::File;
 use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::Duration;
 
 use serde::Serialize;
 use serde_json::json;
@@ -32,6 +34,9 @@ use super::{BATCH_MAX, Checked, Importer, Outcome, RecordError, RecordKind, Step
 pub const ERRORS_MAX: usize = 100;
 /// Orders that are written in one transaction: short enough for others to write meanwhile.
 const ORDERS_BATCH: usize = 2_000;
+/// How long nothing is written after each batch: twice as long as who waits for a turn on SQLite
+/// looks away.
+const TURN_OF_OTHERS: Duration = Duration::from_millis(2);
 /// Numbers of orders that are remembered while the file is checked, to find those of refunds.
 const ORDER_IDS_MAX: usize = 4_000_000;
 /// Rows of a file that are no orders.
@@ -360,6 +365,8 @@ impl Run<'_> {
         self.written += u64::try_from(batch.len()).unwrap_or_default();
         let Outcome { written, present, errors, undone } =
             self.importer.write(batch, Some(step))?;
+        // A server beside this may wait to write.
+        thread::sleep(TURN_OF_OTHERS);
         for (kind, count) in written {
             *self.report.imported.entry(kind.name()).or_default() += count;
         }

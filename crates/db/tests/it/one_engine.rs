@@ -2,6 +2,8 @@
 
 use std::fs;
 use std::path::Path;
+use std::sync::{Mutex, mpsc};
+use std::thread;
 
 use db::{Conn, Database, Location, fact};
 use types::{Environment, Kind, Result};
@@ -206,6 +208,48 @@ fn an_answered_sqlite_write_is_in_the_files() {
         }
         assert_eq!(count(&copy.open(), "facts"), round);
     }
+}
+
+/// What was committed is copied out of the log, which is then begun anew. While somebody reads what
+/// was before, it grows, and nobody waits.
+#[test]
+fn the_sqlite_log_grows_only_while_somebody_reads() {
+    let database = TestDatabase::sqlite();
+    let store = database.open();
+    let write = |megabytes: u32| {
+        for number in 0..megabytes {
+            let name = format!("fact {}", number % 8);
+            let put = move |conn: &mut dyn Conn| fact::put(conn, &name, &"x".repeat(1 << 20));
+            store.write_blocking(put).unwrap();
+        }
+    };
+    let log = database.folder().join("sandbox.db-wal");
+    let megabytes = || fs::metadata(&log).unwrap().len() >> 20;
+    write(100);
+    assert!(megabytes() < 70, "the log has {} MB", megabytes());
+
+    let (reads, is_reading) = mpsc::channel();
+    let (end, ended) = mpsc::channel::<()>();
+    let ended = Mutex::new(ended);
+    thread::scope(|scope| {
+        let reader = scope.spawn(|| {
+            store.read_blocking(move |conn| {
+                let before = fact::get(conn, "fact 0")?;
+                reads.send(()).unwrap();
+                let _ = ended.lock().unwrap().recv();
+                Ok(before == fact::get(conn, "fact 0")?)
+            })
+        });
+        is_reading.recv().unwrap();
+        write(100);
+        assert!(megabytes() > 100, "the log has {} MB", megabytes());
+        drop(end);
+        assert!(reader.join().unwrap().unwrap(), "who reads saw a change");
+    });
+    write(80);
+    let grown = megabytes();
+    write(80);
+    assert_eq!(megabytes(), grown);
 }
 
 #[test]
