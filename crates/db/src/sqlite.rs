@@ -123,12 +123,12 @@ fn connect(path: &Path, mode: OpenFlags) -> Result<Connection> {
         let _ = options.write(true).create_new(true).mode(0o600).open(path);
     }
     let flags = mode | create | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let connection = Connection::open_with_flags(path, flags).map_err(|error| {
+    let mut connection = Connection::open_with_flags(path, flags).map_err(|error| {
         Error::unavailable(format!("cannot open the database {}", path.display())).because(error)
     })?;
+    connection.busy_handler(Some(wait_for_turn)).map_err(failed)?;
     connection.set_prepared_statement_cache_capacity(STATEMENT_CACHE);
     let settings = || -> rusqlite::Result<()> {
-        connection.busy_handler(Some(wait_for_turn))?;
         // One plan for every value: SQLite would else compile a statement again for each.
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
         connection.pragma_update(None, "synchronous", "FULL")?;
