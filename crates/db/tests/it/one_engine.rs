@@ -218,8 +218,9 @@ fn the_sqlite_log_grows_only_while_somebody_reads() {
     let store = database.open();
     let write = |megabytes: u32| {
         for number in 0..megabytes {
-            let name = format!("fact {}", number % 8);
-            let put = move |conn: &mut dyn Conn| fact::put(conn, &name, &"x".repeat(1 << 20));
+            // Another value than before: SQLite writes no page that stays the same.
+            let (name, value) = (format!("fact {}", number % 8), format!("{number:08}"));
+            let put = move |conn: &mut dyn Conn| fact::put(conn, &name, &value.repeat(1 << 17));
             store.write_blocking(put).unwrap();
         }
     };
