@@ -124,6 +124,13 @@ fn library(storage: Arc<dyn FileStorage>, workers: usize) -> Library {
     library.with_placeholder(commerce::PLACEHOLDER_FILE)
 }
 
+/// What the platform does in the background.
+fn with_jobs_of(platform: &Arc<Platform>, site: frame::Site) -> frame::Site {
+    site.with_job(Box::new(onboarding::bulk::BulkJob::new(Arc::clone(platform))))
+        .with_job(Box::new(data_keys::RotationJob::new(Arc::clone(platform))))
+        .with_job(Box::new(onboarding::audit::AuditCheckJob::new(Arc::clone(platform))))
+}
+
 /// Refuses a site where those of connected stores are.
 fn check_root(site: &frame::Settings) -> Result<()> {
     let root = &site.names.rest_root;
@@ -193,9 +200,7 @@ pub fn make_site(
         site = site.with_job(Box::new(mail));
     }
     site = site.with_job(Box::new(backups::BackupJob::new(&settings.backup, files)?));
-    site = site.with_job(Box::new(onboarding::bulk::BulkJob::new(Arc::clone(platform))));
-    site = site.with_job(Box::new(data_keys::RotationJob::new(Arc::clone(platform))));
-    site = site.with_job(Box::new(onboarding::audit::AuditCheckJob::new(Arc::clone(platform))));
+    site = with_jobs_of(platform, site);
     let catching = Arc::clone(platform);
     site = site.with_catcher(move |url| catching.catches(url));
     if platform.settings.registration != onboarding::Registration::Closed {
