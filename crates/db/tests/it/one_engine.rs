@@ -226,8 +226,8 @@ fn the_sqlite_log_grows_only_while_somebody_reads() {
     };
     let log = database.folder().join("sandbox.db-wal");
     let megabytes = || fs::metadata(&log).unwrap().len() >> 20;
-    write(100);
-    assert!(megabytes() < 70, "the log has {} MB", megabytes());
+    write(200);
+    assert!(megabytes() < 150, "the log has {} MB", megabytes());
 
     let (reads, is_reading) = mpsc::channel();
     let (end, ended) = mpsc::channel::<()>();
@@ -242,15 +242,17 @@ fn the_sqlite_log_grows_only_while_somebody_reads() {
             })
         });
         is_reading.recv().unwrap();
-        write(100);
-        assert!(megabytes() > 100, "the log has {} MB", megabytes());
+        write(200);
+        assert!(megabytes() > 150, "the log has {} MB", megabytes());
         drop(end);
         assert!(reader.join().unwrap().unwrap(), "who reads saw a change");
     });
-    write(80);
-    let grown = megabytes();
-    write(80);
-    assert_eq!(megabytes(), grown);
+    let has_stopped = (0..20).any(|_| {
+        let before = megabytes();
+        write(80);
+        megabytes() == before
+    });
+    assert!(has_stopped, "the log has {} MB", megabytes());
 }
 
 #[test]

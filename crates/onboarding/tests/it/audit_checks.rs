@@ -15,7 +15,7 @@ fn runtime() -> tokio::runtime::Runtime {
     tokio::runtime::Builder::new_current_thread().build().unwrap()
 }
 
-fn append_entries(platform: &Platform, iso_id: &IsoId, count: usize) {
+fn append_unchained(platform: &Platform, iso_id: &IsoId, count: i64) {
     let owner = iso_id.clone();
     let more = move |conn: &mut dyn db::Conn| {
         (0..count).try_for_each(|_| {
@@ -23,6 +23,10 @@ fn append_entries(platform: &Platform, iso_id: &IsoId, count: usize) {
         })
     };
     platform.store.write_blocking(more).unwrap();
+}
+
+fn append_entries(platform: &Platform, iso_id: &IsoId, count: i64) {
+    append_unchained(platform, iso_id, count);
     runtime().block_on(platform.audit_chain()).unwrap();
 }
 
@@ -180,15 +184,8 @@ fn a_chain_that_has_become_much_longer_is_checked() {
     let (platform, iso_id, _folder) = chained(None);
     runtime().block_on(platform.audit_chain()).unwrap();
     let had = quick(&platform, &iso_id).head.seq;
-    let owner = iso_id.clone();
-    let append_many = move |count: i64| {
-        let owner = owner.clone();
-        let more = move |conn: &mut dyn db::Conn| {
-            (0..count).try_for_each(|_| {
-                append(conn, &Entry::by_system(Some(&owner), now(), "sandbox.clock", "iso", "x"))
-            })
-        };
-        platform.store.write_blocking(more).unwrap();
+    let append_many = |count: i64| {
+        append_unchained(&platform, &iso_id, count);
         runtime().block_on(platform.audit_chain_and_check()).unwrap();
         quick(&platform, &iso_id)
     };
