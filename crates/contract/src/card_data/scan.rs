@@ -43,11 +43,11 @@ const CARD_FOURS: usize = 4;
 /// Whether some part of the text, which has this name, may be a card number or a track.
 pub(super) fn finds_card_data(text: &str, name: Option<&str>) -> bool {
     // Nearly all texts have too few digits to be looked at closely.
-    if text.len() < LEN_MIN || text.chars().filter_map(digit_value).take(LEN_MIN).count() < LEN_MIN
-    {
+    if text.len() < LEN_MIN || !has_digits(text) {
         return false;
     }
-    let field = name.map_or(Field::Other, Field::named);
+    // Nearly all that have as many are no cards', whatever they are called.
+    let mut field = None;
     let text: Vec<char> = text.chars().collect();
     let mut at = 0;
     while let Some(character) = text.get(at) {
@@ -59,12 +59,28 @@ pub(super) fn finds_card_data(text: &str, name: Option<&str>) -> bool {
             continue;
         }
         let chain = Chain::read(&text, at);
-        if field != Field::Identifier && chain.has_card_number(field) {
-            return true;
+        if chain.has_card_number(Field::Other) {
+            let field = *field.get_or_insert_with(|| name.map_or(Field::Other, Field::named));
+            let is_excused = match field {
+                Field::Other => false,
+                Field::Identifier => true,
+                Field::Phone => !chain.has_card_number(field),
+            };
+            if !is_excused {
+                return true;
+            }
         }
         at = chain.end();
     }
     false
+}
+
+/// Whether there are as many digits as a card has, of any script.
+fn has_digits(text: &str) -> bool {
+    if text.is_ascii() {
+        return text.bytes().filter(u8::is_ascii_digit).count() >= LEN_MIN;
+    }
+    text.chars().filter_map(digit_value).take(LEN_MIN).count() == LEN_MIN
 }
 
 /// Digits that stand together.
