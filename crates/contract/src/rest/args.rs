@@ -1,9 +1,9 @@
 //! The parameters that an operation takes: their schemas, in the order in which they are published,
 //! and how each is treated.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
+use rustc_hash::FxHashMap;
 use serde_json::{Map, Value};
 
 use super::check::{self, ParamError};
@@ -176,7 +176,8 @@ fn map_or_list(members: Map<String, Value>) -> Value {
 #[derive(Clone, Debug, Default)]
 pub struct CompiledArgs {
     list: Vec<CompiledArg>,
-    positions: HashMap<String, usize>,
+    /// Of names that we chose ourselves: nobody can make them collide.
+    positions: FxHashMap<String, usize>,
     /// Converted already: they are the same for every request.
     defaults: Arc<Map<String, Value>>,
 }

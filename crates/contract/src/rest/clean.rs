@@ -54,6 +54,9 @@ fn is_key_character(character: char) -> bool {
 
 fn plain(text: &str, keep_lines: bool) -> String {
     let clean = without_markup(text, keep_lines);
+    if !clean.contains('%') {
+        return clean;
+    }
     let without_codes = without_percent_codes(&clean);
     if without_codes.len() == clean.len() {
         return without_codes;
@@ -62,6 +65,9 @@ fn plain(text: &str, keep_lines: bool) -> String {
 }
 
 fn without_markup(text: &str, keep_lines: bool) -> String {
+    if is_clean(text) {
+        return text.to_owned();
+    }
     let mut clean: String = text.chars().filter(|c| !is_unwanted_control(*c)).collect();
     if clean.contains('<') {
         let without_tags = without_tags(&escape_open_brackets(&clean));
@@ -72,6 +78,20 @@ fn without_markup(text: &str, keep_lines: bool) -> String {
         clean = join_runs(&clean, |c| matches!(c, '\r' | '\n' | '\t' | ' '));
     }
     clean.trim_matches(is_space).to_owned()
+}
+
+/// Whether there is nothing to clean for sure, as in nearly all that people type: printable ASCII
+/// without a tag and without two spaces in a row, or one at an end.
+fn is_clean(text: &str) -> bool {
+    let mut after_space = true;
+    for byte in text.bytes() {
+        let is_space = byte == b' ';
+        if !(b' '..=b'~').contains(&byte) || byte == b'<' || (is_space && after_space) {
+            return false;
+        }
+        after_space = is_space;
+    }
+    !after_space || text.is_empty()
 }
 
 fn is_unwanted_control(character: char) -> bool {
@@ -286,6 +306,12 @@ mod tests {
             ("100% sure", "100% sure"),
             ("nul\0and\u{7}bell", "nulandbell"),
             ("ünï", "ünï"),
+            ("", ""),
+            ("12 Pier Road, 2nd floor", "12 Pier Road, 2nd floor"),
+            ("two  spaces", "two spaces"),
+            ("at the end ", "at the end"),
+            (" ", ""),
+            ("del\u{7f}eted", "deleted"),
         ] {
             assert_eq!(text_field(text), expected, "{text:?}");
         }

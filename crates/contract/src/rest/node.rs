@@ -2,9 +2,8 @@
 //!
 //! Compiling happens once, when routes are registered; its errors are for the programmer.
 
-use std::collections::HashMap;
-
 use regex::Regex;
+use rustc_hash::FxHashMap;
 use serde_json::{Map, Value};
 
 use super::formats::Format;
@@ -81,7 +80,8 @@ pub(super) struct ListRules {
 pub(super) struct ObjectRules {
     /// Whether the schema names properties at all, be it none.
     pub(super) says_properties: bool,
-    pub(super) properties: HashMap<String, Node>,
+    /// By names that we chose ourselves: nobody can make them collide.
+    pub(super) properties: FxHashMap<String, Node>,
     pub(super) patterns: Vec<(Regex, Node)>,
     pub(super) additional: Additional,
     pub(super) required: Vec<String>,
@@ -295,7 +295,7 @@ fn object_rules(
     };
     let mut rules = ObjectRules {
         says_properties: document.contains_key("properties"),
-        properties: HashMap::new(),
+        properties: FxHashMap::default(),
         patterns: Vec::new(),
         additional: additional(document, depth)?,
         required,

@@ -79,17 +79,17 @@ fn object(node: &Node, value: Value, path: Path<'_>) -> Result<Value, ParamError
         _ => Map::new(),
     };
     let Some(rules) = &node.object else { return Ok(Value::Object(members)) };
-    let mut converted = Map::new();
-    for (name, member) in members {
-        let member = match (rules.property(&name), &rules.additional) {
-            (Some(node), _) => sanitize_at(node, member, Path::Member(&path, &name))?,
-            (None, Additional::Like(node)) => {
-                sanitize_at(node, member, Path::Member(&path, &name))?
-            }
-            (None, Additional::Welcome) => member,
-            (None, Additional::Forbidden) => continue,
+    let mut converted = members;
+    if let Additional::Forbidden = rules.additional {
+        converted.retain(|name, _| rules.property(name).is_some());
+    }
+    for (name, member) in &mut converted {
+        let node = match (rules.property(name), &rules.additional) {
+            (Some(node), _) => node,
+            (None, Additional::Like(node)) => &**node,
+            (None, Additional::Welcome | Additional::Forbidden) => continue,
         };
-        converted.insert(name, member);
+        *member = sanitize_at(node, member.take(), Path::Member(&path, name))?;
     }
     Ok(Value::Object(converted))
 }
