@@ -18,6 +18,8 @@ const SKEW_S: u64 = 15 * 60;
 /// Longer nonces are refused: each is kept for a while.
 const NONCE_LENGTH_MAX: usize = 255;
 
+/// How the names of all parameters begin.
+const PREFIX: &str = "oauth_";
 const REQUIRED: [&str; 5] = [
     "oauth_consumer_key",
     "oauth_timestamp",
@@ -41,12 +43,19 @@ pub(super) struct Signed {
 
 /// The signature of the request, if it has one; some of its parts without the others are refused.
 pub(super) fn read(request: &Request) -> Result<Option<Signed>, Refusal> {
-    let mut all = request.query.clone();
     let media_type = request.header("content-type").unwrap_or_default();
-    if media_type.starts_with("application/x-www-form-urlencoded") {
+    let is_form = media_type.starts_with("application/x-www-form-urlencoded");
+    let of_header = header_params(request);
+    // Nearly all requests have nothing of the kind, and need no copy of what they have.
+    let is_signed = |name: &String| name.starts_with(PREFIX);
+    if !is_form && of_header.is_empty() && !request.query.keys().any(is_signed) {
+        return Ok(None);
+    }
+    let mut all = request.query.clone();
+    if is_form {
         all.extend(form::decode(&String::from_utf8_lossy(&request.body)));
     }
-    all.extend(header_params(request));
+    all.extend(of_header);
     let missing: Vec<&str> = REQUIRED.into_iter().filter(|name| !all.contains_key(*name)).collect();
     if missing.len() == REQUIRED.len() {
         return Ok(None);
@@ -148,7 +157,7 @@ fn header_params(request: &Request) -> Map<String, Value> {
     let Some(rest) = header.strip_prefix("OAuth ") else { return Map::new() };
     let pairs = rest.split(',').filter_map(|pair| pair.trim().split_once('='));
     pairs
-        .filter(|(name, _)| name.starts_with("oauth_"))
+        .filter(|(name, _)| name.starts_with(PREFIX))
         .map(|(name, value)| (name.to_owned(), Value::from(decode(value.trim_matches('"')))))
         .collect()
 }
