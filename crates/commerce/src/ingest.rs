@@ -33,7 +33,7 @@ use std::sync::Arc;
 
 use contract::rest::Refusal;
 use contract::rest::refusal::Data;
-use db::Conn;
+use db::{Conn, bulk};
 use frame::{Options, Site, Visit};
 use serde_json::{Map, Value};
 use shop_rows::import::{self, Progress};
@@ -216,6 +216,11 @@ impl Importer {
     fn known_orders(&self, ids: Vec<i64>) -> Result<HashSet<i64>> {
         let source = self.source.clone();
         self.site.store().read_blocking(move |conn| orders::known(conn, &source, &ids))
+    }
+
+    /// Lets the database hold more of itself while very many records come, or no longer. Blocks.
+    fn make_room(&self, is_wanted: bool) -> Result<()> {
+        self.site.store().write_blocking(move |conn| bulk::make_room(conn, is_wanted))
     }
 
     /// Checks and writes records, [`BATCH_MAX`] at a time, until one batch is undone.

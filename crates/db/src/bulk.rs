@@ -8,11 +8,26 @@ use std::fmt::Write as _;
 
 use types::Result;
 
+use crate::sqlite::WRITER_CACHE_KIB;
 use crate::{Conn, Engine, Sql, Val};
 
 /// Rows of one statement; the widest table times this stays far below PostgreSQL's 65,535
 /// parameters.
 pub const BATCH_ROWS: usize = 64;
+
+/// Kibibytes of pages that SQLite's writer holds while very many rows come. They belong to many
+/// places of several indexes; with less, pages leave before they are full and are read again.
+const ROOM_KIB: u64 = 64 * 1024;
+
+/// Gives the writer room for very many rows, or takes it back when they are there.
+pub fn make_room(conn: &mut dyn Conn, is_wanted: bool) -> Result<()> {
+    if conn.engine() == Engine::Postgres {
+        return Ok(());
+    }
+    let room = if is_wanted { ROOM_KIB } else { WRITER_CACHE_KIB };
+    // A negative number is one of kibibytes.
+    conn.script(&format!("PRAGMA cache_size = -{room}"))
+}
 
 /// The text that inserts [`BATCH_ROWS`] rows. `head` is all that stands before the values.
 pub fn text(head: &str, columns: usize) -> String {

@@ -43,7 +43,7 @@ const BUSY_ATTEMPTS_MAX: u32 = 500;
 const STATEMENT_CACHE: usize = 256;
 /// Pages that the connections hold in memory; the system holds the rest of the file. Those of the
 /// writer are also what a transaction may change before it spills into the log.
-const WRITER_CACHE_KIB: u64 = 8 * 1024;
+pub(crate) const WRITER_CACHE_KIB: u64 = 8 * 1024;
 const READER_CACHE_KIB: u64 = 4 * 1024;
 
 /// Bytes that the page caches of one database take at most.

@@ -159,8 +159,11 @@ pub fn import(
     // They are told again, with what else is wrong, when the rows are written.
     run.report.errors.clear();
     run.report.error_count = 0;
-    run.write(&sources)?;
-    Ok(run.report)
+    importer.make_room(true)?;
+    let written = run.write(&sources);
+    let report = run.report;
+    importer.make_room(false)?;
+    written.map(|()| report)
 }
 
 impl Source {

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::{Mutex, mpsc};
 use std::thread;
 
-use db::{Conn, Database, Location, fact};
+use db::{Conn, Database, Location, bulk, fact};
 use types::{Environment, Kind, Result};
 
 use crate::support::{TestDatabase, count, number, together};
@@ -191,6 +191,26 @@ fn the_sqlite_writer_waits_for_the_disk() {
         Ok((synchronous, foreign_keys, journal))
     });
     assert_eq!(settings.unwrap(), (2, 1, "wal".to_owned()));
+}
+
+/// An import is given room for its pages, and the server that it may run in has it back.
+#[test]
+fn room_for_many_rows_is_given_back() {
+    let store = TestDatabase::sqlite().open();
+    let room = |is_wanted| {
+        let asked = store.write_blocking(move |conn| {
+            bulk::make_room(conn, is_wanted)?;
+            number(conn, "SELECT cache_size FROM pragma_cache_size")
+        });
+        asked.unwrap()
+    };
+    let before = store
+        .write_blocking(|conn| number(conn, "SELECT cache_size FROM pragma_cache_size"))
+        .unwrap();
+    // Kibibytes are negative numbers.
+    assert!(before < 0 && room(true) < 4 * before, "{before}");
+    assert_eq!(room(false), before);
+    TestDatabase::postgres().open().write_blocking(|conn| bulk::make_room(conn, true)).unwrap();
 }
 
 /// The files as they are at the moment of the answer hold the write: a killed process loses
