@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
+use std::thread;
 
 use serde_json::{Map, Value};
 
@@ -40,12 +41,14 @@ pub struct Found<'t, O> {
     pub variables: Map<String, Value>,
 }
 
-impl<O> Table<O> {
+impl<O: Send + Sync> Table<O> {
     /// An error tells the programmer which route is wrong.
     pub fn compile(routes: impl IntoIterator<Item = Route<O>>) -> Result<Self, String> {
         Self::new(compile(routes)?)
     }
+}
 
+impl<O> Table<O> {
     /// A table of routes that were compiled before, and may be in other tables as well.
     pub fn new(routes: Vec<Arc<CompiledRoute<O>>>) -> Result<Self, String> {
         let mut table = Self {
@@ -161,11 +164,36 @@ impl<O> Table<O> {
     }
 }
 
-/// Compiles routes for one table or several. An error tells the programmer which one is wrong.
-pub fn compile<O>(
+/// Routes that are not worth a thread.
+const FEW_ROUTES: usize = 16;
+
+/// Compiles routes for one table or several, on all processors, for a start waits for that. An
+/// error tells the programmer which one is wrong.
+pub fn compile<O: Send + Sync>(
     routes: impl IntoIterator<Item = Route<O>>,
 ) -> Result<Vec<Arc<CompiledRoute<O>>>, String> {
-    routes.into_iter().map(|route| route.compile().map(Arc::new)).collect()
+    let compile_some = |some: Vec<Route<O>>| -> Result<Vec<Arc<CompiledRoute<O>>>, String> {
+        some.into_iter().map(|route| route.compile().map(Arc::new)).collect()
+    };
+    let mut routes: Vec<Route<O>> = routes.into_iter().collect();
+    let threads = thread::available_parallelism().map_or(1, usize::from);
+    let share = routes.len().div_ceil(threads).max(FEW_ROUTES);
+    thread::scope(|scope| {
+        let mut parts = Vec::new();
+        while routes.len() > share {
+            let others = routes.split_off(share);
+            let part = std::mem::replace(&mut routes, others);
+            parts.push(scope.spawn(move || compile_some(part)));
+        }
+        let last = compile_some(routes);
+        let mut compiled = Vec::new();
+        for part in parts {
+            let part = part.join().map_err(|_| "a route panicked while it was compiled")?;
+            compiled.extend(part?);
+        }
+        compiled.extend(last?);
+        Ok(compiled)
+    })
 }
 
 fn segments(name: &str) -> usize {
