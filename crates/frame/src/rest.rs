@@ -69,11 +69,7 @@ impl Site {
                 return Response::plain_refusal(&refusal, &visit.rest_url);
             }
             None => {
-                let carried_out = self.recall_or_carry_out(&request, &method, &visit);
-                let reply = match &visit.identity.user {
-                    Some(user) => db::as_caller(line_of_user(user.id()), carried_out).await,
-                    None => Box::pin(carried_out).await,
-                };
+                let reply = self.recall_or_carry_out(&request, &method, &visit).await;
                 is_shortened = reply.is_shortened;
                 self.respond(&request, &visit, reply, &wrapping)
             }
@@ -146,7 +142,8 @@ impl Site {
         }
     }
 
-    /// Answers from memory what was asked for a moment ago.
+    /// Answers from memory what was asked for a moment ago, and makes nothing ready then for what
+    /// else might have to be done.
     async fn recall_or_carry_out(
         self: &Arc<Self>,
         request: &Request,
@@ -156,13 +153,19 @@ impl Site {
         // What a browser was told by a password is nobody else's answer.
         let is_kept = self.store().is_embedded() && !self.was_told_passwords(visit);
         let key = if is_kept { recent::key_of(request, method, visit) } else { None };
-        let Some(key) = key else { return self.carry_out(request, method, visit).await };
         let changes = self.changes();
-        if let Some(reply) = self.recent().get(&key, changes) {
+        if let Some(reply) = key.as_ref().and_then(|key| self.recent().get(key, changes)) {
             return reply;
         }
-        let reply = self.carry_out(request, method, visit).await;
-        self.recent().keep(key, changes, reply)
+        let carried_out = Box::pin(self.carry_out(request, method, visit));
+        let reply = match &visit.identity.user {
+            Some(user) => db::as_caller(line_of_user(user.id()), carried_out).await,
+            None => carried_out.await,
+        };
+        match key {
+            Some(key) => self.recent().keep(key, changes, reply),
+            None => reply,
+        }
     }
 
     async fn carry_out(

@@ -185,7 +185,8 @@ impl RestService {
              stored before you send it again."
         };
         let line = db::Caller::Address(request.client.address);
-        tokio::time::timeout(time, db::as_caller(line, self.site.answer(request)))
+        let answered = Box::pin(self.site.answer(request));
+        tokio::time::timeout(time, db::as_caller(line, answered))
             .await
             .unwrap_or_else(|_| refusal(503, "rest_too_slow", too_slow))
     }

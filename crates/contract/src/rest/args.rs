@@ -176,7 +176,7 @@ fn map_or_list(members: Map<String, Value>) -> Value {
 #[derive(Clone, Debug, Default)]
 pub struct CompiledArgs {
     list: Vec<CompiledArg>,
-    /// Of names that we chose ourselves: nobody can make them collide.
+    /// By names of the table: who asks cannot make them collide.
     positions: FxHashMap<String, usize>,
     /// Converted already: they are the same for every request.
     defaults: Arc<Map<String, Value>>,

@@ -80,7 +80,7 @@ pub(super) struct ListRules {
 pub(super) struct ObjectRules {
     /// Whether the schema names properties at all, be it none.
     pub(super) says_properties: bool,
-    /// By names that we chose ourselves: nobody can make them collide.
+    /// By names of the schema: who asks cannot make them collide.
     pub(super) properties: FxHashMap<String, Node>,
     pub(super) patterns: Vec<(Regex, Node)>,
     pub(super) additional: Additional,
