@@ -2,7 +2,6 @@
 
 use std::path::Path;
 use std::sync::Arc;
-use std::thread;
 use std::time::Duration;
 
 use analytics::Facts;
@@ -74,14 +73,14 @@ static CONTENT_ROUTES: SharedRoutes = SharedRoutes::new(|names| content::routes(
 
 /// The routes of all that stands on the site.
 pub fn routes(names: &frame::Names, reports: &Reports, admin: &admin::Admin) -> Result<Routes> {
-    let shared = [&CONTENT_ROUTES, &commerce::ROUTES, &storefront::ROUTES];
-    let mut all = thread::scope(|scope| {
-        let made = shared.map(|routes| scope.spawn(|| routes.named(names)));
-        let panicked = |_| Error::internal("a route panicked while it was made");
-        made.map(|made| made.join().map_err(panicked)?).into_iter().collect::<Result<Vec<_>>>()
-    })?;
-    all.push(compile(analytics::routes(names, &reports.context(names)))?);
-    all.push(compile(admin.routes(names))?);
+    let of_reports = analytics::routes(names, &reports.context(names));
+    let all = [
+        CONTENT_ROUTES.named(names)?,
+        commerce::ROUTES.named(names)?,
+        storefront::ROUTES.named(names)?,
+        compile(of_reports)?,
+        compile(admin.routes(names))?,
+    ];
     Ok(all.into_iter().flatten().collect())
 }
 
