@@ -162,8 +162,9 @@ pub fn import(
     importer.make_room(true)?;
     let written = run.write(&sources);
     let report = run.report;
-    importer.make_room(false)?;
-    written.map(|()| report)
+    // What went wrong first is what is told.
+    let given_back = importer.make_room(false);
+    written.and(given_back).map(|()| report)
 }
 
 impl Source {

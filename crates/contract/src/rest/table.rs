@@ -167,7 +167,7 @@ impl<O> Table<O> {
 /// Routes that are not worth a thread.
 const FEW_ROUTES: usize = 16;
 
-/// Compiles routes for one table or several, on all processors, for a start waits for that. An
+/// Compiles routes for one table or several, on all processors, because a start waits for it. An
 /// error tells the programmer which one is wrong.
 pub fn compile<O: Send + Sync>(
     routes: impl IntoIterator<Item = Route<O>>,
