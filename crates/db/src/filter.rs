@@ -374,9 +374,13 @@ impl Filter {
 
     /// The conditions under which a page is read. Where they hold for most of a table, the plus
     /// keeps an engine without statistics from looking all of them up by the first, which is about
-    /// the site, and sorting them: the index of the order has the page at once.
-    fn in_order(&self) -> Cow<'_, str> {
-        if self.is_tallied && !self.conditions.starts_with('+') {
+    /// the site, and sorting them: the index of the order has the page at once. The index of the
+    /// rows' own number begins with the site, so by that they are looked up.
+    fn in_order(&self, order: &[(Clause, Direction)]) -> Cow<'_, str> {
+        let mut keys = order.iter().map(|(Clause(key), _)| key);
+        let first = keys.next();
+        let is_by_number = keys.all(|key| Some(key) == first);
+        if self.is_tallied && !is_by_number && !self.conditions.starts_with('+') {
             format!("+{}", self.conditions).into()
         } else {
             self.conditions.as_str().into()
@@ -401,7 +405,7 @@ impl Filter {
         }
         let limit = self.parameter(Param::Int(page.limit));
         let offset = self.parameter(Param::Int(page.offset));
-        let (conditions, order) = (self.in_order(), order_text(order));
+        let (conditions, order) = (self.in_order(&order), order_text(order));
         let text = format!(
             "SELECT {columns} FROM {table} WHERE {conditions} ORDER BY {order} LIMIT {limit} \
              OFFSET {offset}"
@@ -456,6 +460,18 @@ mod tests {
         assert_eq!((filter.condition_params, filter.params.len()), (6, 8));
         assert!(matches!(filter.params.get(4), Some(Param::Int(7))), "the last value is repeated");
         assert!(matches!(&filter.params[5], Param::Text(text) if text == "%50!%!_!!äü%"));
+    }
+
+    #[test]
+    fn the_site_is_looked_up_by_in_the_order_of_numbers_only() {
+        let filter = Filter::tallied("site_id = ?", 1);
+        let by = |keys: &[&'static str]| {
+            let clause = |key: &&'static str| (Clause::fixed(key), Direction::Ascending);
+            filter.in_order(&keys.iter().map(clause).collect::<Vec<_>>()).into_owned()
+        };
+        assert_eq!(by(&["user_id", "user_id"]), "site_id = $1");
+        assert_eq!(by(&["user_id"]), "site_id = $1");
+        assert_eq!(by(&["login_key", "user_id"]), "+site_id = $1");
     }
 
     #[test]
