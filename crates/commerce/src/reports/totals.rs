@@ -97,19 +97,20 @@ fn with_capital(word: &str) -> String {
 }
 
 fn of_customers(call: &mut Call<'_>) -> Result<Vec<Counted>> {
-    let mut count = |is_paying: bool| -> Result<i64> {
+    let mut count = |is_paying: Option<bool>| -> Result<i64> {
         let wanted = UserFilter {
             roles_exclude: vec![Role::Administrator, Role::ShopManager],
-            is_paying: Some(is_paying),
+            is_paying,
             page: NONE_OF_THEM,
             ..UserFilter::default()
         };
         Ok(user::list(call.conn()?, &wanted)?.1)
     };
+    let (all, paying) = (count(None)?, count(Some(true))?);
     let counted = |slug: &str, name: &str, total: i64| (slug.to_owned(), name.to_owned(), total);
     Ok(vec![
-        counted("paying", "Paying customer", count(true)?),
-        counted("non_paying", "Non-paying customer", count(false)?),
+        counted("paying", "Paying customer", paying),
+        counted("non_paying", "Non-paying customer", all.saturating_sub(paying)),
     ])
 }
 
