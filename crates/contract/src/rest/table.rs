@@ -1,10 +1,11 @@
 //! All routes of the interface: finding the one that a request asks for, and describing them.
 
 use std::borrow::Cow;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::thread;
 
+use rustc_hash::FxHashMap;
 use serde_json::{Map, Value};
 
 use super::route::{CompiledRoute, Endpoint, Route, Verb};
@@ -17,7 +18,7 @@ pub struct Table<O> {
     namespaces: Vec<String>,
     /// For each namespace the routes that a path within it may mean: its own, and those of the
     /// namespaces around it.
-    within: HashMap<String, Within>,
+    within: FxHashMap<String, Within>,
     /// Segments of the longest namespace.
     depth: usize,
     /// The places of all routes, for paths within none.
@@ -27,7 +28,7 @@ pub struct Table<O> {
 /// The places of the routes of a namespace, by the segment that follows it in lower case.
 #[derive(Debug, Default)]
 struct Within {
-    by_segment: HashMap<String, Vec<usize>>,
+    by_segment: FxHashMap<String, Vec<usize>>,
     /// Of those that fit whatever follows, which are among those of each segment as well.
     always: Vec<usize>,
 }
@@ -54,7 +55,7 @@ impl<O> Table<O> {
         let mut table = Self {
             routes: Vec::new(),
             namespaces: Vec::new(),
-            within: HashMap::new(),
+            within: FxHashMap::default(),
             depth: 0,
             everywhere: Vec::new(),
         };
