@@ -25,7 +25,11 @@ use crate::tls::CHALLENGE_PROTOCOL;
 
 /// Hyper's own bound on the head of a request; ours is lower and answers in the published shape.
 const HEAD_BYTES_MAX: usize = 64 * 1024;
-const HEADER_FIELDS_MAX: usize = 256;
+/// How many header fields more than ours hyper's bound allows. It makes room for all of them with
+/// each request, so there are not many more.
+const HEADER_FIELDS_MORE: usize = 28;
+/// More fields do not fit into a head: none is shorter than `a:` and the end of its line.
+const HEADER_FIELDS_MAX: usize = HEAD_BYTES_MAX / 4;
 const TLS_HANDSHAKE_MAX: Duration = Duration::from_secs(5);
 /// After a failed accept (such as too many open files) wait a moment instead of spinning.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
@@ -125,7 +129,9 @@ pub(crate) async fn run(
 }
 
 fn builder(shared: &Shared) -> auto::Builder<TokioExecutor> {
-    let read = Duration::from_millis(shared.settings.limits.read_ms);
+    let limits = &shared.settings.limits;
+    let read = Duration::from_millis(limits.read_ms);
+    let header_fields = limits.header_fields.saturating_add(HEADER_FIELDS_MORE);
     let mut builder = auto::Builder::new(TokioExecutor::new());
     builder
         .http1()
@@ -134,7 +140,7 @@ fn builder(shared: &Shared) -> auto::Builder<TokioExecutor> {
         // A client that has sent everything may close its side and still wants the answer.
         .half_close(true)
         .max_buf_size(HEAD_BYTES_MAX)
-        .max_headers(HEADER_FIELDS_MAX);
+        .max_headers(header_fields.min(HEADER_FIELDS_MAX));
     builder
         .http2()
         .timer(TokioTimer::new())
