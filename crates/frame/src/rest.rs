@@ -80,7 +80,7 @@ impl Site {
             // The length is that of the response to GET, or not stated where nobody knows it.
             if !is_shortened && response.status != 304 {
                 let length = response.payload.len().to_string();
-                response.headers.push(("content-length", length));
+                response.headers.push(("content-length", length.into()));
             }
             response.payload = Payload::LeftOut;
         }

@@ -1,8 +1,9 @@
 //! Answers in the words of the onboarding interface, with the headers that every answer carries.
 
+use std::borrow::Cow;
 use std::time::Duration;
 
-use axum::body::Body;
+use axum::body::{Body, Bytes};
 use axum::http::header::{
     ALLOW, CACHE_CONTROL, CONTENT_TYPE, ETAG, HeaderName, IF_NONE_MATCH, RETRY_AFTER,
     WWW_AUTHENTICATE,
@@ -196,8 +197,16 @@ pub(crate) fn ignored_fields<'p>(paths: impl Iterator<Item = &'p str>) -> String
 }
 
 /// What cannot be a header's value, such as one with a line end, is left out.
-pub(crate) fn set(headers: &mut HeaderMap, name: &'static str, value: String) {
-    if let Ok(value) = HeaderValue::try_from(value) {
+pub(crate) fn set(
+    headers: &mut HeaderMap,
+    name: &'static str,
+    value: impl Into<Cow<'static, str>>,
+) {
+    let value = match value.into() {
+        Cow::Borrowed(text) => HeaderValue::from_maybe_shared(Bytes::from_static(text.as_bytes())),
+        Cow::Owned(text) => HeaderValue::from_maybe_shared(Bytes::from(text)),
+    };
+    if let Ok(value) = value {
         headers.append(HeaderName::from_static(name), value);
     }
 }

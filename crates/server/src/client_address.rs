@@ -2,8 +2,11 @@
 
 use std::net::{IpAddr, SocketAddr};
 
-use axum::http::HeaderMap;
+use axum::http::header::FORWARDED;
+use axum::http::{HeaderMap, HeaderName};
 use types::AddressRange;
+
+static X_FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 
 /// The client's address. `X-Forwarded-For` is believed only from trusted proxies, and of it only
 /// the part that trusted proxies wrote: the last address that is not one of theirs.
@@ -15,10 +18,10 @@ pub(crate) fn client_address(
     let peer = peer.to_canonical();
     if !is_trusted(peer, trusted) {
         // A proxy on this machine that nobody told us about still speaks for others.
-        let named = ["x-forwarded-for", "forwarded"].iter().any(|name| headers.contains_key(*name));
+        let named = headers.contains_key(&X_FORWARDED_FOR) || headers.contains_key(FORWARDED);
         return Client { address: peer, forwarded: false, relayed: named };
     }
-    let entries = headers.get_all("x-forwarded-for").iter();
+    let entries = headers.get_all(&X_FORWARDED_FOR).iter();
     let entries: Vec<&[u8]> =
         entries.flat_map(|value| value.as_bytes().split(|byte| *byte == b',')).collect();
     let forwarded = !entries.is_empty();

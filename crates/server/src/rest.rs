@@ -121,7 +121,7 @@ impl RestService {
         let micros = took.as_micros();
         set(headers, "server-timing", format!("app;dur={}.{:03}", micros / 1000, micros % 1000));
         if self.shared.settings.tls.is_some() {
-            set(headers, "strict-transport-security", String::from("max-age=31536000"));
+            set(headers, "strict-transport-security", "max-age=31536000");
         }
         response
     }
@@ -313,7 +313,7 @@ fn body_refusal(error: BodyError, bytes_max: u64) -> frame::Response {
         BodyError::TooSlow => {
             let message = "The body was not received in time.";
             let mut response = refusal(408, "rest_body_too_slow", message);
-            response.headers.push((CONNECTION.as_str(), String::from("close")));
+            response.headers.push((CONNECTION.as_str(), "close".into()));
             response
         }
     }

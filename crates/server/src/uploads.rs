@@ -134,9 +134,9 @@ fn plain(status: StatusCode, sentence: &'static str) -> Response {
     let mut response = axum::http::Response::new(Body::from(sentence));
     *response.status_mut() = status;
     let headers = response.headers_mut();
-    set(headers, "content-type", String::from("text/plain; charset=utf-8"));
-    set(headers, "cache-control", String::from("no-store"));
-    set(headers, "x-content-type-options", String::from("nosniff"));
+    set(headers, "content-type", "text/plain; charset=utf-8");
+    set(headers, "cache-control", "no-store");
+    set(headers, "x-content-type-options", "nosniff");
     response
 }
 

@@ -75,7 +75,7 @@ impl WebService {
         let micros = took.as_micros();
         set(headers, "server-timing", format!("app;dur={}.{:03}", micros / 1000, micros % 1000));
         if self.rest.shared.settings.tls.is_some() {
-            set(headers, "strict-transport-security", String::from("max-age=31536000"));
+            set(headers, "strict-transport-security", "max-age=31536000");
         }
         Ok(response)
     }

@@ -1,5 +1,7 @@
 //! The headers that answers of the REST interface carry.
 
+use std::borrow::Cow;
+
 use crate::{Request, Settings, Visit};
 
 /// Never stored by anybody: the answer is for one user.
@@ -7,21 +9,22 @@ pub(super) const NO_STORE: &str = "no-cache, must-revalidate, max-age=0, no-stor
 /// A date long past, for caches of another age.
 pub(super) const EXPIRED: &str = "Wed, 11 Jan 1984 05:00:00 GMT";
 
-pub(super) type Headers = Vec<(&'static str, String)>;
+pub(super) const JSON: &str = "application/json; charset=UTF-8";
+
+/// Most values are the same for all answers.
+pub(super) type Headers = Vec<(&'static str, Cow<'static, str>)>;
 
 /// What every answer carries.
 pub(super) fn base(rest_url: &str) -> Headers {
     vec![
-        ("content-type", String::from("application/json; charset=UTF-8")),
-        ("x-robots-tag", String::from("noindex")),
-        ("link", ["<", rest_url, "/>; rel=\"https://api.w.org/\""].concat()),
-        ("x-content-type-options", String::from("nosniff")),
-        ("access-control-expose-headers", String::from("X-WP-Total, X-WP-TotalPages, Link")),
+        ("content-type", JSON.into()),
+        ("x-robots-tag", "noindex".into()),
+        ("link", ["<", rest_url, "/>; rel=\"https://api.w.org/\""].concat().into()),
+        ("x-content-type-options", "nosniff".into()),
+        ("access-control-expose-headers", "X-WP-Total, X-WP-TotalPages, Link".into()),
         (
             "access-control-allow-headers",
-            String::from(
-                "Authorization, X-WP-Nonce, Content-Disposition, Content-MD5, Content-Type",
-            ),
+            "Authorization, X-WP-Nonce, Content-Disposition, Content-MD5, Content-Type".into(),
         ),
     ]
 }
@@ -32,11 +35,11 @@ pub(super) fn cross_origin(headers: &mut Headers, request: &Request, settings: &
     let origin: String = origin.split_whitespace().collect::<Vec<_>>().join(" ");
     let listed = &settings.credential_origins;
     if listed.iter().any(|allowed| allowed == "*" || *allowed == origin) {
-        headers.push(("access-control-allow-credentials", String::from("true")));
+        headers.push(("access-control-allow-credentials", "true".into()));
     }
-    headers.push(("access-control-allow-origin", origin));
-    let methods = String::from("OPTIONS, GET, POST, PUT, PATCH, DELETE");
-    headers.push(("access-control-allow-methods", methods));
+    headers.push(("access-control-allow-origin", origin.into()));
+    let methods = "OPTIONS, GET, POST, PUT, PATCH, DELETE";
+    headers.push(("access-control-allow-methods", methods.into()));
 }
 
 /// Whether nobody may keep the answer.

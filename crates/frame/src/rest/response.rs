@@ -1,5 +1,6 @@
 //! An answer in the form in which it goes on the wire: wrapped, serialised, with all its headers.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use contract::object;
@@ -7,14 +8,14 @@ use contract::rest::reply::Prepared;
 use contract::rest::{Body, Refusal, Reply};
 use serde_json::{Map, Value, json};
 
-use super::headers;
+use super::headers::{self, Headers};
 use crate::{Identity, Request, Site, Visit};
 
 /// What the server sends.
 #[derive(Debug)]
 pub struct Response {
     pub status: u16,
-    pub headers: Vec<(&'static str, String)>,
+    pub headers: Headers,
     pub payload: Payload,
     /// The route's pattern, for metrics and the log.
     pub route: Option<String>,
@@ -98,8 +99,8 @@ impl Response {
     /// An answer to a request that never reached the site.
     pub fn of_refusal(refusal: &Refusal) -> Self {
         let headers = vec![
-            ("content-type", String::from("application/json; charset=UTF-8")),
-            ("x-content-type-options", String::from("nosniff")),
+            ("content-type", headers::JSON.into()),
+            ("x-content-type-options", "nosniff".into()),
         ];
         let payload = Payload::Bytes(refusal.body().to_string().into_bytes());
         Self { status: refusal.status, headers, payload, route: None, user_id: None }
@@ -120,7 +121,7 @@ impl Response {
 
 impl Site {
     /// The headers of the interface, and whether nobody may keep the reply.
-    fn head_of(&self, request: &Request, visit: &Visit, reply: &Reply) -> (headers::Headers, bool) {
+    fn head_of(&self, request: &Request, visit: &Visit, reply: &Reply) -> (Headers, bool) {
         let mut out = headers::base(&visit.rest_url);
         headers::cross_origin(&mut out, request, self.settings());
         let code = match &reply.body {
@@ -129,18 +130,18 @@ impl Site {
         };
         let is_private = headers::forbids_caching(request, visit, reply.status, code);
         if is_private {
-            out.push(("cache-control", headers::NO_STORE.to_owned()));
-            out.push(("expires", headers::EXPIRED.to_owned()));
+            out.push(("cache-control", headers::NO_STORE.into()));
+            out.push(("expires", headers::EXPIRED.into()));
         }
         let anonymous_get = visit.identity.is_anonymous() && request.method == "GET";
         if request.header("origin").is_some() || anonymous_get {
-            out.push(("vary", String::from("Origin")));
+            out.push(("vary", "Origin".into()));
         }
         if let Some(wait) = retry_after(reply) {
-            out.push(("retry-after", wait));
+            out.push(("retry-after", wait.into()));
         }
         if let Some(nonce) = &visit.identity.fresh_nonce {
-            out.push(("x-wp-nonce", nonce.clone()));
+            out.push(("x-wp-nonce", nonce.clone().into()));
         }
         (out, is_private)
     }
@@ -173,7 +174,7 @@ impl Site {
         };
         let reply = match verbatim {
             Ok((media_type, bytes)) => {
-                set(&mut out, "content-type", media_type.to_owned());
+                set(&mut out, "content-type", media_type);
                 let payload = Payload::Bytes(bytes);
                 return Response { status, headers: out, payload, route: None, user_id: None };
             }
@@ -221,18 +222,14 @@ fn retry_after(reply: &Reply) -> Option<String> {
     }
 }
 
-fn serialise(
-    body: &Value,
-    wrapping: &Wrapping,
-    headers: &mut Vec<(&'static str, String)>,
-) -> Vec<u8> {
+fn serialise(body: &Value, wrapping: &Wrapping, headers: &mut Headers) -> Vec<u8> {
     let text = if wrapping.pretty {
         serde_json::to_string_pretty(body).unwrap_or_default()
     } else {
         body.to_string()
     };
     let Some(Ok(callback)) = &wrapping.callback else { return text.into_bytes() };
-    set(headers, "content-type", String::from("application/javascript; charset=UTF-8"));
+    set(headers, "content-type", "application/javascript; charset=UTF-8");
     // These two end a line in a script, but not in JSON. The comment keeps the callback's name from
     // being read as the start of another file format.
     let text = text.replace('\u{2028}', "\\u2028").replace('\u{2029}', "\\u2029");
@@ -244,7 +241,7 @@ fn prepared(
     request: &Request,
     document: Arc<Prepared>,
     reply: &Reply,
-    mut headers: Vec<(&'static str, String)>,
+    mut headers: Headers,
 ) -> Response {
     for (name, value) in &reply.headers {
         set(&mut headers, name, value.clone());
@@ -255,13 +252,13 @@ fn prepared(
     } else {
         "Accept-Encoding"
     };
-    set(&mut headers, "vary", vary.to_owned());
+    set(&mut headers, "vary", vary);
     let known = request.header("if-none-match").unwrap_or_default();
     let matches = known.split(',').any(|tag| tag.trim().trim_start_matches("W/") == document.etag);
     let (status, payload) = if matches || known.trim() == "*" {
         (304, Payload::Empty)
     } else if accepts_gzip(request) && !document.gzip.is_empty() {
-        headers.push(("content-encoding", String::from("gzip")));
+        headers.push(("content-encoding", "gzip".into()));
         (reply.status, Payload::Gzip(document))
     } else {
         (reply.status, Payload::Plain(document))
@@ -280,9 +277,9 @@ fn accepts_gzip(request: &Request) -> bool {
 }
 
 /// A later header replaces an earlier one of the same name; of cookies there may be several.
-fn set(headers: &mut Vec<(&'static str, String)>, name: &'static str, value: String) {
+fn set(headers: &mut Headers, name: &'static str, value: impl Into<Cow<'static, str>>) {
     headers.retain(|(other, _)| *other != name || name == COOKIE);
-    headers.push((name, value));
+    headers.push((name, value.into()));
 }
 
 /// Headers as a member of a body: totals are numbers there, and no headers are an empty list.

@@ -205,7 +205,7 @@ impl TestSite {
         let response = self.respond("GET", path, Vec::new(), Vec::new());
         let media_type = response.headers.iter().find(|(name, _)| *name == "content-type");
         let Payload::Bytes(bytes) = response.payload else { panic!("no text") };
-        (media_type.unwrap().1.clone(), String::from_utf8(bytes).unwrap())
+        (media_type.unwrap().1.clone().into_owned(), String::from_utf8(bytes).unwrap())
     }
 
     /// Sends bytes that are said to be JSON.
@@ -320,7 +320,9 @@ pub(crate) fn understood(response: frame::Response) -> Answer {
     let headers = response.headers.iter();
     Answer {
         status: response.status,
-        headers: headers.map(|(name, value)| ((*name).to_owned(), value.clone())).collect(),
+        headers: headers
+            .map(|(name, value)| ((*name).to_owned(), value.clone().into_owned()))
+            .collect(),
         json: serde_json::from_slice(&bytes).unwrap(),
     }
 }
