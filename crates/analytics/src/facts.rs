@@ -14,6 +14,7 @@ mod fact;
 mod field;
 pub(crate) mod file;
 mod id_set;
+mod layout;
 pub(crate) mod returning;
 pub(crate) mod snapshot;
 mod writer;

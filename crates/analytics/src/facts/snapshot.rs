@@ -17,6 +17,9 @@ use super::returning::{First, Returning, Seniority};
 #[derive(Clone, Debug, Default)]
 pub struct Snapshot {
     pub(crate) chunks: Vec<Arc<Chunk>>,
+    /// How many of them are settled: they are not about to change, and what a question comes to in
+    /// them is worth keeping.
+    pub(crate) settled: usize,
     pub(crate) names: Names,
     /// By the number of the customer.
     pub(crate) firsts: Arc<Vec<First>>,

@@ -1,8 +1,9 @@
 //! The one who makes snapshots: takes rows out, puts rows in, and hands out the next snapshot.
 //!
 //! Rows lie in chunks by the time of their creation, so a change rewrites the chunks of the rows
-//! that go and come, and no other. Where a row lies is found by the bounds of each chunk's ids: an
-//! index of all orders would cost more memory than the columns that reports read.
+//! that go and come, and hardly any other; [`layout`] says how many chunks they become. Where a row
+//! lies is found by the bounds of each chunk's ids: an index of all orders would cost more memory
+//! than the columns that reports read.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
@@ -16,6 +17,7 @@ use super::column::{Column, NOTHING};
 use super::dictionary::{Dictionaries, Names, RateCode};
 use super::fact::{DownloadFact, LineFact, OrderFact};
 use super::fact::{LineNumber, OrderNumber, OrderText};
+use super::layout::{self, LaidOut, Layout, Piece};
 use super::returning::{First, NO_FIRST, Returning};
 use super::snapshot::{Snapshot, Versions};
 
@@ -23,6 +25,8 @@ use super::snapshot::{Snapshot, Versions};
 pub struct Writer {
     dictionaries: Dictionaries,
     chunks: Vec<Arc<Chunk>>,
+    /// How many of them are settled.
+    settled: usize,
     firsts: Arc<Vec<First>>,
     /// By the number of the chunk.
     returning: Vec<Arc<Returning>>,
@@ -42,6 +46,7 @@ impl Default for Writer {
         Self {
             dictionaries: Dictionaries::default(),
             chunks: Vec::new(),
+            settled: 0,
             firsts: Arc::default(),
             returning: Vec::new(),
             downloads: Arc::default(),
@@ -72,6 +77,7 @@ impl Writer {
     pub fn snapshot(&self) -> Snapshot {
         Snapshot {
             chunks: self.chunks.clone(),
+            settled: self.settled,
             names: self.dictionaries.shared(),
             firsts: Arc::clone(&self.firsts),
             returning: self.returning.clone(),
@@ -194,7 +200,7 @@ impl Writer {
         let mut come: Vec<Row> = facts.iter().map(|fact| self.row(fact)).collect();
         come.sort_by_key(Row::place);
         let new: Vec<(usize, First)> = come.iter().filter_map(|row| self.candidate(row)).collect();
-        let settled = self.chunks.last().map_or(NO_FIRST, |chunk| start(chunk));
+        let settled = self.chunks.iter().take(self.settled).next_back().map(|chunk| end(chunk));
         let mut lost = self.rewrite(deleted, with_refunds, come);
         // Most changes leave an order where it was; then nobody else's can be the first.
         for (customer, place) in &new {
@@ -210,17 +216,14 @@ impl Writer {
         for (customer, place) in new {
             self.note_first(customer, place);
         }
-        let changes = before.iter().map(|(customer, before)| (*before, self.first(*customer)));
-        let changes: Vec<(First, First)> =
-            changes.filter(|(before, after)| before != after).collect();
-        // A first order in the last chunk, of somebody who had none, changes no earlier row.
-        let is_seen = |(before, after): &(First, First)| *before != NO_FIRST || *after < settled;
-        if changes.iter().any(is_seen) {
-            self.versions.firsts += 1;
-        }
-        // Rows before both are before the first order as they were.
-        let earliest = changes.iter().map(|(before, after)| *before.min(after)).min();
-        if let Some(earliest) = earliest {
+        let changes = before.into_iter().map(|(customer, first)| (first, self.first(customer)));
+        let changes = changes.filter(|(before, after)| before != after);
+        // Rows before both are before the first order as they were. Those are all settled ones if
+        // somebody new buys, or the last orders change.
+        if let Some(earliest) = changes.map(|(before, after)| before.min(after)).min() {
+            if Some(earliest) <= settled {
+                self.versions.firsts += 1;
+            }
             self.forget_returning(self.chunk_for(earliest));
         }
     }
@@ -244,39 +247,44 @@ impl Writer {
     ) -> HashSet<usize> {
         let mut incoming: BTreeMap<usize, Vec<Row>> = BTreeMap::new();
         for row in come {
-            incoming.entry(self.chunk_for(row.place())).or_default().push(row);
+            incoming.entry(self.chunk_with(row.place())).or_default().push(row);
         }
         let mut lost = HashSet::new();
-        let mut chunks = Vec::with_capacity(self.chunks.len() + 1);
-        let mut returning = Vec::with_capacity(self.chunks.len() + 1);
-        for (index, chunk) in self.chunks.iter().enumerate() {
+        let mut layout = Layout::new(self.chunk_rows);
+        for (index, (chunk, returning)) in self.chunks.iter().zip(&self.returning).enumerate() {
             let leavers = leavers(chunk, deleted, with_refunds);
             let joining = incoming.remove(&index);
-            if leavers.is_empty() && joining.is_none() {
-                returning.resize_with(chunks.len(), Arc::default);
-                returning.extend(self.returning.get(index).cloned());
-                chunks.push(Arc::clone(chunk));
-                continue;
+            let piece = if leavers.is_empty() && joining.is_none() {
+                Piece::Chunk(Arc::clone(chunk), Arc::clone(returning))
+            } else {
+                let mut rows = chunk.rows();
+                rows.retain(|row| {
+                    let leaves = leavers.contains(&row.id());
+                    if leaves {
+                        lost.extend(self.customer_of_first(row));
+                    }
+                    !leaves
+                });
+                rows.extend(joining.unwrap_or_default());
+                rows.sort_by_key(Row::place);
+                Piece::Rows(rows)
+            };
+            if index < self.settled {
+                layout.put_settled(piece);
+            } else {
+                layout.put_in_tail(piece);
             }
-            let mut rows = chunk.rows();
-            rows.retain(|row| {
-                let leaves = leavers.contains(&row.id());
-                if leaves
-                    && let Some((customer, place)) = self.candidate(row)
-                    && self.first(customer) == place
-                {
-                    lost.insert(customer);
-                }
-                !leaves
-            });
-            rows.extend(joining.unwrap_or_default());
-            push_chunks(&mut chunks, rows, self.chunk_rows);
         }
-        let rest = incoming.into_values().flatten().collect();
-        push_chunks(&mut chunks, rest, self.chunk_rows);
-        returning.resize_with(chunks.len(), Arc::default);
-        (self.chunks, self.returning) = (chunks, returning);
+        let new = incoming.into_values().flatten().collect();
+        let LaidOut { chunks, returning, settled } = layout.finish(new);
+        (self.chunks, self.returning, self.settled) = (chunks, returning, settled);
         lost
+    }
+
+    /// The chunk that a row at this place belongs to; behind all others, it belongs to none.
+    fn chunk_with(&self, place: First) -> usize {
+        let is_behind_all = self.chunks.last().is_none_or(|chunk| end(chunk) < place);
+        if is_behind_all { self.chunks.len() } else { self.chunk_for(place) }
     }
 
     /// The last chunk that begins before the place.
@@ -293,6 +301,12 @@ impl Writer {
         let statuses = self.dictionaries.texts(OrderText::Status);
         let counts = !self.excluded.contains(statuses.get(status)?.as_ref());
         (row.order[order::PARENT] == NOTHING && counts).then(|| (customer, row.place()))
+    }
+
+    /// The customer whose first order this is.
+    fn customer_of_first(&self, row: &Row) -> Option<usize> {
+        let (customer, place) = self.candidate(row)?;
+        (self.first(customer) == place).then_some(customer)
     }
 
     fn note_first(&mut self, customer: usize, place: First) {
@@ -335,9 +349,7 @@ impl Writer {
                 {
                     continue;
                 }
-                let place =
-                    (chunk.orders[order::CREATED].get(row), chunk.orders[order::ID].get(row));
-                found.push((customer, place));
+                found.push((customer, place(chunk, row)));
             }
         }
         for (customer, place) in found {
@@ -371,6 +383,8 @@ impl Writer {
         let firsts = Arc::new(times.into_iter().zip(ids).collect());
         let mut read =
             Self { dictionaries, chunks, firsts, downloads, excluded, position, ..Self::default() };
+        let lengths: Vec<usize> = read.chunks.iter().map(|chunk| chunk.len()).collect();
+        read.settled = layout::settled(&lengths, read.chunk_rows);
         read.forget_returning(0);
         Some(read)
     }
@@ -449,14 +463,17 @@ fn leavers(chunk: &Chunk, deleted: &BTreeSet<i64>, with_refunds: bool) -> HashSe
 
 /// The place of the first row.
 fn start(chunk: &Chunk) -> First {
-    (chunk.orders[order::CREATED].get(0), chunk.orders[order::ID].get(0))
+    place(chunk, 0)
 }
 
-/// Makes chunks of rows. Full ones first: at the end, where most rows arrive, a full chunk is left
-/// alone from then on.
-fn push_chunks(chunks: &mut Vec<Arc<Chunk>>, mut rows: Vec<Row>, chunk_rows: usize) {
-    rows.sort_by_key(Row::place);
-    for rows in rows.chunks(chunk_rows) {
-        chunks.push(Arc::new(Chunk::of_rows(rows)));
-    }
+/// The place of the last row.
+fn end(chunk: &Chunk) -> First {
+    place(chunk, chunk.len().saturating_sub(1))
 }
+
+fn place(chunk: &Chunk, row: usize) -> First {
+    (chunk.orders[order::CREATED].get(row), chunk.orders[order::ID].get(row))
+}
+
+#[cfg(test)]
+mod tests;

@@ -5,9 +5,9 @@
 //! of its answer, and so has each single chunk that does in a run that does not. Such a part
 //! depends on the question without the span, and on the bounds between the buckets that it reaches
 //! into. So whoever asks the same of another span, or asks again after some orders came in, reads
-//! the last chunk and those that the edges cut: two by the date of creation, and more by others if
-//! some orders were paid long after they were made. **A part is never patched**: when one of its
-//! chunks is replaced, nobody finds it any more.
+//! the small chunks at the end and those that the edges cut: two by the date of creation, and more
+//! by others if some orders were paid long after they were made. **A part is never patched**: when
+//! one of its chunks is replaced, nobody finds it any more.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -134,8 +134,8 @@ impl<'a> Pieces<'a> {
     pub(super) fn new(facts: &'a Snapshot, plan: &Plan<'_>, scope: &Scope, query: &Query) -> Self {
         let question = Arc::new(Question::new(facts, plan, scope, query));
         let mut pieces = Self { runs: Vec::new(), chunks: Vec::new() };
-        // The last chunk is about to change; a run that it is part of is not worth keeping.
-        let settled = facts.chunks.len().saturating_sub(1);
+        // Others are about to change; a run that they are part of is not worth keeping.
+        let settled = facts.settled;
         let run = |number: usize, chunks: &'a [Arc<Chunk>]| {
             let is_settled = number + chunks.len() <= settled;
             if is_settled { Run::new(plan, &question, number, chunks) } else { None }

@@ -7,6 +7,7 @@ mod cluster_feed;
 mod differential;
 mod directory;
 mod feed;
+mod growing;
 mod naive;
 mod random;
 mod records;
