@@ -18,6 +18,7 @@ mod listing;
 mod plan;
 mod scan;
 mod select;
+mod shares;
 mod subjects;
 mod totals;
 mod whole;

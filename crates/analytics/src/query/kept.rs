@@ -113,14 +113,36 @@ impl Run<'_> {
         self.chunks.iter().map(|chunk| chunk.len()).sum()
     }
 
-    /// Reads the rows.
-    pub(super) fn carry_out(&self, plan: &Plan<'_>) -> Part {
+    /// How many chunks it has.
+    pub(super) fn len(&self) -> usize {
+        self.chunks.len()
+    }
+
+    /// Reads the rows of some of its chunks.
+    pub(super) fn carry_out(&self, plan: &Plan<'_>, chunks: Range<usize>) -> Part {
         let plan = plan.within(&self.bounds);
+        let first = self.number + chunks.start;
+        let chunks = self.chunks.get(chunks).unwrap_or_default();
         let mut work = Work::new(&plan, Totals::new(&plan));
-        for (number, chunk) in (self.number..).zip(self.chunks) {
+        for (number, chunk) in (first..).zip(chunks) {
             work.chunk(number, chunk);
         }
         work.totals.into_part()
+    }
+
+    /// What all its chunks came to, of what some of them did.
+    pub(super) fn put_together(&self, plan: &Plan<'_>, mut parts: Vec<Part>) -> Part {
+        if parts.len() == 1
+            && let Some(part) = parts.pop()
+        {
+            return part;
+        }
+        let plan = plan.within(&self.bounds);
+        let mut totals = Totals::new(&plan);
+        for part in &parts {
+            totals.absorb(part, 0);
+        }
+        totals.into_part()
     }
 }
 

@@ -9,6 +9,7 @@ use std::thread;
 use super::downloads;
 use super::kept::{Kept, Pieces, Run, bytes_max};
 use super::plan::Plan;
+use super::shares::Shares;
 use super::totals::Totals;
 use super::work::Work;
 use super::{Answer, Measure, Query, Scope, Table, When};
@@ -27,8 +28,8 @@ impl Snapshot {
         }
         let plan = Plan::new(self, scope, query);
         let kept: &Kept = self.memo.get();
-        let mut totals = Totals::new(&plan);
         let Pieces { mut runs, chunks } = Pieces::new(self, &plan, scope, query);
+        let mut totals = Totals::new(&plan);
         runs.retain(|run| match kept.find(run) {
             Some(part) => {
                 totals.absorb(&part, run.bucket);
@@ -39,14 +40,16 @@ impl Snapshot {
         let rows = runs.iter().map(Run::rows).sum::<usize>()
             + chunks.iter().map(|(_, chunk)| chunk.len()).sum::<usize>();
         let orders = self.orders();
-        let (next_run, next_chunk) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        let threads = threads(rows);
+        let shares = Shares::new(&runs, threads);
+        let next_chunk = AtomicUsize::new(0);
         let read = |totals| {
             let mut work = Work::new(&plan, totals);
-            while let Some(run) = runs.get(next_run.fetch_add(1, Ordering::Relaxed)) {
-                let part = Arc::new(run.carry_out(&plan));
+            while shares.read_next(&plan, |run, part| {
+                let part = Arc::new(part);
                 work.totals.absorb(&part, run.bucket);
                 kept.keep(run, part, orders);
-            }
+            }) {}
             while let Some((number, chunk)) = chunks.get(next_chunk.fetch_add(1, Ordering::Relaxed))
             {
                 work.chunk(*number, chunk);
@@ -55,7 +58,7 @@ impl Snapshot {
         };
         let found = thread::scope(|scope| {
             let start = || scope.spawn(|| read(Totals::new(&plan)));
-            let helpers: Vec<_> = (1..threads(rows)).map(|_| start()).collect();
+            let helpers: Vec<_> = (1..threads).map(|_| start()).collect();
             let mut own = read(totals);
             for helper in helpers {
                 match helper.join() {
