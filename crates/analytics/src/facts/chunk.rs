@@ -142,6 +142,26 @@ impl<const COLUMNS: usize> Children<COLUMNS> {
 /// Bounds of a column that may have nothing in it.
 pub(crate) type Bounds = Option<(i64, i64)>;
 
+/// The first and the last of each date that some rows have.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Dates {
+    pub(crate) created: Bounds,
+    pub(crate) paid: Bounds,
+    pub(crate) completed: Bounds,
+}
+
+impl Dates {
+    /// Of rows that were created then, and paid and completed so long after it.
+    fn new(created: &[i64], paid: &[i64], completed: &[i64]) -> Self {
+        let later = |after: &[i64]| {
+            let pairs = created.iter().zip(after).filter(|(_, after)| **after != NOTHING);
+            let times: Vec<i64> = pairs.map(|(at, after)| at.wrapping_add(*after)).collect();
+            bounds(&times)
+        };
+        Self { created: bounds(created), paid: later(paid), completed: later(completed) }
+    }
+}
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Chunk {
     pub(crate) orders: [Column; order::COUNT],
@@ -154,6 +174,8 @@ pub(crate) struct Chunk {
     pub(crate) created: Bounds,
     pub(crate) paid: Bounds,
     pub(crate) completed: Bounds,
+    /// The same three of each block, which tell its bucket without reading its dates.
+    dates: Box<[Dates]>,
     buyers: Buyers,
 }
 
@@ -200,11 +222,16 @@ impl Chunk {
         let pairs = ids.iter().zip(&distances);
         let parents = pairs.filter(|(_, distance)| **distance != NOTHING);
         let parents: Vec<i64> = parents.map(|(id, distance)| id.wrapping_sub(*distance)).collect();
-        let later = |column: &Column| {
-            let after = column.to_vec();
-            let pairs = created.iter().zip(after).filter(|(_, after)| *after != NOTHING);
-            let times: Vec<i64> = pairs.map(|(at, after)| at.wrapping_add(after)).collect();
-            bounds(&times)
+        let (paid, completed) = (orders[order::PAID].to_vec(), orders[order::COMPLETED].to_vec());
+        let later = paid.chunks(BLOCK_ROWS).zip(completed.chunks(BLOCK_ROWS));
+        let dates = created.chunks(BLOCK_ROWS).zip(later);
+        let dates: Box<[Dates]> = dates
+            .map(|(created, (paid, completed))| Dates::new(created, paid, completed))
+            .collect();
+        let of_all = |date: fn(&Dates) -> Bounds| {
+            let both =
+                |one: (i64, i64), other: (i64, i64)| (one.0.min(other.0), one.1.max(other.1));
+            dates.iter().filter_map(date).reduce(both)
         };
         Some(Self {
             lines: Children::of_columns(lines, rows)?,
@@ -212,9 +239,10 @@ impl Chunk {
             taxes: Children::of_columns(taxes, rows)?,
             ids: bounds(&ids),
             parents: bounds(&parents),
-            created: bounds(&created),
-            paid: later(&orders[order::PAID]),
-            completed: later(&orders[order::COMPLETED]),
+            created: of_all(|dates| dates.created),
+            paid: of_all(|dates| dates.paid),
+            completed: of_all(|dates| dates.completed),
+            dates,
             buyers: Buyers::default(),
             orders,
         })
@@ -227,6 +255,11 @@ impl Chunk {
 
     pub(crate) fn blocks(&self) -> usize {
         self.len().div_ceil(BLOCK_ROWS)
+    }
+
+    /// The dates of a block's orders.
+    pub(crate) fn dates(&self, block: usize) -> Dates {
+        self.dates.get(block).copied().unwrap_or_default()
     }
 
     /// The rows of the chunk, to be changed and made into another.
@@ -429,6 +462,12 @@ mod tests {
         assert_eq!(chunk.created, Some((60_000_000, 2_000 * 60_000_000)));
         assert_eq!(chunk.paid, Some((65_000_000, 2_000 * 60_000_000 + 5_000_000)));
         assert_eq!(chunk.completed, None);
+        let first = chunk.dates(0);
+        assert_eq!(first.created, Some((60_000_000, 1_024 * 60_000_000)));
+        assert_eq!(first.paid, Some((65_000_000, 1_024 * 60_000_000 + 5_000_000)));
+        assert_eq!(first.completed, None);
+        assert_eq!(chunk.dates(1).created, Some((1_025 * 60_000_000, 2_000 * 60_000_000)));
+        assert_eq!(chunk.dates(2), Dates::default(), "there is no third block");
         assert_eq!(chunk.blocks(), 2);
         assert_eq!(chunk.taxes.of_block(0), 0..1_024);
         assert_eq!(chunk.taxes.of_block(1), 1_024..2_000);

@@ -271,15 +271,16 @@ impl<'a> Plan<'a> {
         last < self.from || first >= self.until || self.filter.skips(chunk)
     }
 
-    /// The bucket in which all rows of the chunk lie that have the date at all. None when they lie
-    /// in several, or some in none.
-    pub(super) fn common_bucket(&self, chunk: &Chunk) -> Option<usize> {
-        let (first, last) = date_bounds(chunk, self.date)?;
-        if first < self.from || last >= self.until {
+    /// Where rows of the block can lie. None when none can count, by their dates.
+    pub(super) fn reach(&self, chunk: &Chunk, block: usize) -> Option<Reach> {
+        let (first, last) = block_bounds(chunk, block, self.date)?;
+        let is_within = self.from <= first && last < self.until;
+        let (first, last) = (first.max(self.from), last.min(self.until.saturating_sub(1)));
+        if first > last {
             return None;
         }
         let bucket = self.bucket(first, 0);
-        (self.bucket(last, bucket) == bucket).then_some(bucket)
+        Some(Reach { first: bucket, last: self.bucket(last, bucket), is_within })
     }
 
     /// The bucket of a time that lies within the span; `hint` is looked at first.
@@ -310,10 +311,29 @@ impl<'a> Plan<'a> {
     }
 }
 
+/// Where rows lie that have the date at all.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Reach {
+    /// The first and the last bucket.
+    pub(super) first: usize,
+    pub(super) last: usize,
+    /// Whether all are in the span.
+    pub(super) is_within: bool,
+}
+
 pub(super) fn date_bounds(chunk: &Chunk, date: DateColumn) -> Bounds {
     match date {
         DateColumn::Created => chunk.created,
         DateColumn::Paid => chunk.paid,
         DateColumn::Completed => chunk.completed,
+    }
+}
+
+fn block_bounds(chunk: &Chunk, block: usize, date: DateColumn) -> Bounds {
+    let dates = chunk.dates(block);
+    match date {
+        DateColumn::Created => dates.created,
+        DateColumn::Paid => dates.paid,
+        DateColumn::Completed => dates.completed,
     }
 }

@@ -6,7 +6,7 @@
 //! buckets, and without groups or with few of them, has a shorter way, [`whole`].
 
 use super::distinct::Distinct;
-use super::plan::{Grouping, Plan, Step};
+use super::plan::{Grouping, Plan, Reach, Step};
 use super::select::{Block, place};
 use super::subjects::Subjects;
 use super::totals::{NOWHERE, Total, Totals};
@@ -73,23 +73,15 @@ impl<'a> Work<'a> {
 
     /// Goes through a chunk; `number` tells it from all others.
     pub(super) fn chunk(&mut self, number: usize, chunk: &Chunk) {
-        let common = self.plan.common_bucket(chunk);
         for index in 0..chunk.blocks() {
+            let Some(reach) = self.plan.reach(chunk, index) else { continue };
             let block = Block { facts: self.plan.facts, chunk, number, index };
             let mut passes = block.rows(&self.plan.filter.row);
             if !passes.contains(&true) {
                 continue;
             }
-            let (first, last) = match common {
-                Some(bucket) => {
-                    block.keep_dated(self.plan.date, &mut passes);
-                    (bucket, bucket)
-                }
-                None => match self.find_buckets(&block, &mut passes) {
-                    Some(bounds) => bounds,
-                    None => continue,
-                },
-            };
+            self.find_buckets(&block, reach, &mut passes);
+            let Reach { first, last, .. } = reach;
             if self.is_simple && last - first < WHOLE_BUCKETS_MAX {
                 self.whole(&block, &passes, first, last);
             } else {
@@ -99,32 +91,42 @@ impl<'a> Work<'a> {
         }
     }
 
-    /// Leaves out what lies outside the span, and notes the bucket of each other order. Returns the
-    /// first and the last bucket; none when nothing is left.
-    fn find_buckets(&mut self, block: &Block<'_>, passes: &mut [bool]) -> Option<(usize, usize)> {
+    /// Leaves out orders outside the span, and notes the bucket of each other one if there are
+    /// several.
+    fn find_buckets(&mut self, block: &Block<'_>, reach: Reach, passes: &mut [bool]) {
         let plan = self.plan;
+        if reach.is_within {
+            block.keep_dated(plan.date, passes);
+        }
+        if reach.is_within && reach.first == reach.last {
+            return;
+        }
         block.dates(plan.date, &mut self.buffer, &mut self.other);
-        let (mut first, mut last) = (i64::MAX, i64::MIN);
-        for (passes, time) in passes.iter_mut().zip(&self.buffer) {
-            *passes &= plan.from <= *time && *time < plan.until;
-            first = if *passes { first.min(*time) } else { first };
-            last = if *passes { last.max(*time) } else { last };
+        if !reach.is_within {
+            for (passes, time) in passes.iter_mut().zip(&self.buffer) {
+                *passes &= plan.from <= *time && *time < plan.until;
+            }
         }
-        if first > last {
-            return None;
+        if reach.first == reach.last {
+            return;
         }
-        let mut hint = plan.bucket(first, 0);
-        let bounds = (hint, plan.bucket(last, hint));
-        if bounds.0 != bounds.1 {
-            self.buckets.clear();
-            self.buckets.extend(self.buffer.iter().zip(passes).map(|(time, passes)| {
-                if *passes {
-                    hint = plan.bucket(*time, hint);
-                }
-                hint
-            }));
+        let between = plan.bounds.get(reach.first + 1..=reach.last).unwrap_or_default();
+        self.buckets.clear();
+        if between.len() < WHOLE_BUCKETS_MAX {
+            self.buckets.resize(self.buffer.len(), reach.first);
+            for bound in between {
+                let rows = self.buckets.iter_mut().zip(&self.buffer);
+                rows.for_each(|(bucket, time)| *bucket += usize::from(time >= bound));
+            }
+            return;
         }
-        Some(bounds)
+        let mut hint = reach.first;
+        self.buckets.extend(self.buffer.iter().zip(passes).map(|(time, passes)| {
+            if *passes {
+                hint = plan.bucket(*time, hint);
+            }
+            hint
+        }));
     }
 
     /// Adds a block cell by cell.
