@@ -70,34 +70,35 @@ impl Column {
     }
 
     /// The sum of the rows from `start` on whose mask is -1; the mask of the others is 0, and so is
-    /// that of rows that have nothing. There are at most 16,384 rows.
-    pub(crate) fn masked_sum(&self, start: usize, mask: &[i32]) -> i64 {
-        let rows = || i128::from(-mask.iter().fold(0_i32, |sum, mask| sum.wrapping_add(*mask)));
-        // Halves of so few steps have sums in 32 bits, which the processor adds several at a time.
-        macro_rules! sum {
+    /// that of rows that have nothing. `count` of them are -1, of at most 16,384 rows.
+    pub(crate) fn masked_sum(&self, start: usize, mask: &[i32], count: i64) -> i64 {
+        macro_rules! masked {
             ($steps:expr) => {{
                 let steps = $steps.get(start..).unwrap_or_default();
-                let (mut low, mut high) = (0_i32, 0_i32);
-                for (step, mask) in steps.iter().zip(mask) {
-                    let step = i32::from(*step) & mask;
-                    low = low.wrapping_add(step & 0xFFFF);
-                    high = high.wrapping_add(step >> 16);
-                }
-                let sum = i64::from(high) * 65_536 + i64::from(low);
-                i128::from(self.scale) * i128::from(sum) + i128::from(self.base) * rows()
+                steps.iter().zip(mask).map(|(step, mask)| i32::from(*step) & mask)
             }};
         }
         let sum = match &self.steps {
-            Steps::Same(_) => i128::from(self.base) * rows(),
-            Steps::I8(steps) => sum!(steps),
-            Steps::I16(steps) => sum!(steps),
-            Steps::I32(steps) => sum!(steps),
+            Steps::Same(_) => 0,
+            // So few steps of 16 bits have a sum in 32, which the processor adds several at a time.
+            Steps::I8(steps) => masked!(steps).fold(0_i32, i32::wrapping_add).into(),
+            Steps::I16(steps) => masked!(steps).fold(0_i32, i32::wrapping_add).into(),
+            // And so have halves of wider ones.
+            Steps::I32(steps) => {
+                let (mut low, mut high) = (0_i32, 0_i32);
+                for step in masked!(steps) {
+                    low = low.wrapping_add(step & 0xFFFF);
+                    high = high.wrapping_add(step >> 16);
+                }
+                i128::from(high) * 65_536 + i128::from(low)
+            }
             Steps::I64(steps) => {
                 let steps = steps.get(start..).unwrap_or_default();
                 let masked = |(step, mask): (&i64, &i32)| i128::from(step & i64::from(*mask));
                 steps.iter().zip(mask).map(masked).sum()
             }
         };
+        let sum = i128::from(self.scale) * sum + i128::from(self.base) * i128::from(count);
         i64::try_from(sum).unwrap_or(if sum < 0 { i64::MIN } else { i64::MAX })
     }
 
@@ -152,6 +153,13 @@ impl Column {
                     for (found, own) in found.iter_mut().zip(steps) {
                         *found |= *own == step;
                     }
+                }
+            }
+            Steps::I16(steps) => {
+                let steps = steps.get(start..).unwrap_or_default();
+                for (found, step) in found.iter_mut().zip(steps) {
+                    let value = self.base.wrapping_add(self.scale.wrapping_mul((*step).into()));
+                    *found = *step != i16::MIN && flag(value);
                 }
             }
             _ => {
@@ -238,23 +246,92 @@ impl Column {
     pub(crate) fn decode(&self, start: usize, buffer: &mut [i64]) {
         let (base, scale) = (self.base, self.scale);
         macro_rules! widen {
-            ($steps:expr, $least:expr) => {
-                for (value, step) in buffer.iter_mut().zip($steps.get(start..).unwrap_or_default())
-                {
-                    let wide = base.wrapping_add(scale.wrapping_mul(i64::from(*step)));
-                    *value = if *step == $least { NOTHING } else { wide };
+            ($steps:expr, $type:ty) => {{
+                let rows = buffer.iter_mut().zip($steps.get(start..).unwrap_or_default());
+                if let Ok(scale) = u32::try_from(scale) {
+                    // Counted from the least step both factors have 32 bits and no sign, which the
+                    // processor multiplies several at a time.
+                    let least = i64::from(<$type>::MIN);
+                    let origin = base.wrapping_add(i64::from(scale).wrapping_mul(least));
+                    for (value, step) in rows {
+                        let distance = u64::from(step.wrapping_sub(<$type>::MIN).cast_unsigned());
+                        let wide = origin.wrapping_add_unsigned(distance * u64::from(scale));
+                        *value = if distance == 0 { NOTHING } else { wide };
+                    }
+                } else {
+                    for (value, step) in rows {
+                        let wide = base.wrapping_add(scale.wrapping_mul(i64::from(*step)));
+                        *value = if *step == <$type>::MIN { NOTHING } else { wide };
+                    }
                 }
-            };
+            }};
         }
         match &self.steps {
             Steps::Same(_) => buffer.fill(base),
-            Steps::I8(steps) => widen!(steps, i8::MIN),
-            Steps::I16(steps) => widen!(steps, i16::MIN),
-            Steps::I32(steps) => widen!(steps, i32::MIN),
+            Steps::I8(steps) => widen!(steps, i8),
+            Steps::I16(steps) => widen!(steps, i16),
+            Steps::I32(steps) => widen!(steps, i32),
             Steps::I64(steps) => {
                 for (value, wide) in buffer.iter_mut().zip(steps.get(start..).unwrap_or_default()) {
                     *value = *wide;
                 }
+            }
+        }
+    }
+
+    /// Reads numbers that are not below `from`, less `from`: numbers of a dictionary, or places.
+    /// All are there, and below 2^32. They take half of the time of [`Column::decode`].
+    pub(crate) fn codes(&self, start: usize, from: i64, buffer: &mut [u32]) {
+        let base = low(self.base.wrapping_sub(from));
+        let scale = low(self.scale);
+        macro_rules! narrow {
+            ($steps:expr) => {{
+                let steps = $steps.get(start..).unwrap_or_default();
+                let pairs = buffer.iter_mut().zip(steps);
+                let steps = pairs.map(|(code, step)| (code, i32::from(*step).cast_unsigned()));
+                if scale == 1 {
+                    steps.for_each(|(code, step)| *code = base.wrapping_add(step));
+                } else {
+                    steps.for_each(|(code, step)| {
+                        *code = base.wrapping_add(scale.wrapping_mul(step));
+                    });
+                }
+            }};
+        }
+        match &self.steps {
+            Steps::Same(_) => buffer.fill(base),
+            Steps::I8(steps) => narrow!(steps),
+            Steps::I16(steps) => narrow!(steps),
+            Steps::I32(steps) => narrow!(steps),
+            Steps::I64(steps) => {
+                let steps = steps.get(start..).unwrap_or_default();
+                for (code, step) in buffer.iter_mut().zip(steps) {
+                    *code = low(step.wrapping_sub(from));
+                }
+            }
+        }
+    }
+
+    /// Whether none of so many rows from `start` on is below 0.
+    pub(crate) fn is_never_negative(&self, start: usize, rows: usize) -> bool {
+        // The least step of a number that is not below 0; what stands for nothing is below it.
+        let least = self.base.div_euclid(self.scale).saturating_neg();
+        macro_rules! least {
+            ($steps:expr, $type:ty) => {{
+                let least = <$type>::try_from(least.max(i64::from(<$type>::MIN) + 1));
+                let Ok(least) = least else { return false };
+                let steps = $steps.get(start..).unwrap_or_default().iter().take(rows);
+                !steps.fold(false, |is_any, step| is_any | (*step < least))
+            }};
+        }
+        match &self.steps {
+            Steps::Same(_) => rows == 0 || self.base >= 0,
+            Steps::I8(steps) => least!(steps, i8),
+            Steps::I16(steps) => least!(steps, i16),
+            Steps::I32(steps) => least!(steps, i32),
+            Steps::I64(steps) => {
+                let mut steps = steps.get(start..).unwrap_or_default().iter().take(rows);
+                steps.all(|value| *value >= 0)
             }
         }
     }
@@ -264,6 +341,11 @@ impl Column {
         self.decode(0, &mut values);
         values
     }
+}
+
+/// The lower half of a number.
+fn low(value: i64) -> u32 {
+    u32::try_from(value.cast_unsigned() & u64::from(u32::MAX)).unwrap_or_default()
 }
 
 fn bounds(values: &[i64]) -> Option<(i64, i64)> {
@@ -317,71 +399,4 @@ fn common_divisor(mut first: i64, mut second: i64) -> i64 {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn check(values: &[i64], bytes: usize) {
-        let column = Column::new(values);
-        assert_eq!(column.to_vec(), values);
-        assert_eq!(column.bytes(), bytes, "{column:?}");
-        assert_eq!(column.len(), values.len());
-        assert_eq!(column.bounds(), bounds(values));
-        for (row, value) in values.iter().enumerate() {
-            assert_eq!(column.get(row), *value);
-        }
-    }
-
-    #[test]
-    fn columns_are_as_narrow_as_they_can_be() {
-        let cents = |cents: i64| cents * 10_000;
-        check(&[], 0);
-        check(&[7, 7, 7], 0);
-        check(&[NOTHING, NOTHING], 0);
-        check(&[0, 250], 2);
-        check(&[NOTHING, 5], 2);
-        check(&[0, 300], 2);
-        check(&[0, 1, 300], 6);
-        check(&[cents(0), cents(99), cents(120)], 3);
-        check(&[cents(0), cents(1), cents(9_999_999)], 12);
-        check(&[1, 2, 5_000_000_000_000], 24);
-        check(&[i64::MIN + 1, i64::MAX], 16);
-        check(&[NOTHING, i64::MAX, i64::MAX - 1], 3);
-        let day = 1_700_000_000_000_000;
-        check(&[day, day + 1_000_000, day + 86_399_000_000], 12);
-    }
-
-    #[test]
-    fn a_block_is_read_from_anywhere() {
-        let values: Vec<i64> = (0..5000).map(|value| value * 7 - 9_000).collect();
-        let column = Column::new(&values);
-        let mut block = [0; 100];
-        column.decode(4_900, &mut block);
-        assert_eq!(block.as_slice(), values.get(4_900..).unwrap_or_default());
-        column.decode(9_999, &mut block);
-    }
-
-    #[test]
-    fn sums_and_flags_are_those_of_the_values() {
-        let lists: [Vec<i64>; 5] = [
-            vec![7; 50],
-            (0..50).collect(),
-            (0..50).map(|value| value * 30_000 - 9_000).collect(),
-            (0..50).map(|value| value * 10_000_000_019).collect(),
-            vec![i64::MAX - 1; 50],
-        ];
-        for values in lists {
-            let column = Column::new(&values);
-            let mask: Vec<i32> = (0..40).map(|row| if row % 3 == 0 { -1 } else { 0 }).collect();
-            let chosen = values.iter().skip(10).zip(&mask).filter(|(_, mask)| **mask != 0);
-            let sum: i128 = chosen.map(|(value, _)| i128::from(*value)).sum();
-            let sum = i64::try_from(sum).unwrap_or(i64::MAX);
-            assert_eq!(column.masked_sum(10, &mask), sum);
-            let flags: Vec<bool> = (0..30).map(|value| value % 2 == 0).collect();
-            let mut found = vec![true; 40];
-            column.flags(10, &flags, &mut found);
-            for (found, value) in found.iter().zip(values.iter().skip(10)) {
-                assert_eq!(*found, (0..30).contains(value) && value % 2 == 0, "{value}");
-            }
-        }
-    }
-}
+mod tests;

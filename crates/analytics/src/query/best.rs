@@ -111,8 +111,9 @@ fn passing(block: &Block<'_>, plan: &Plan<'_>) -> Option<(Vec<bool>, Vec<i64>)> 
     let (mut dates, mut other) = (Vec::new(), Vec::new());
     block.dates(plan.date, &mut dates, &mut other);
     if let Some(test) = &plan.filter.unit {
-        block.unit_rows(Table::Orders, &mut other);
-        let others = block.units(Table::Orders, &other, test);
+        let mut rows = Vec::new();
+        block.unit_rows(Table::Orders, &mut rows);
+        let others = block.units(Table::Orders, &rows, test);
         passes.iter_mut().zip(others).for_each(|(passes, other)| *passes &= other);
     }
     for (passes, date) in passes.iter_mut().zip(&dates) {

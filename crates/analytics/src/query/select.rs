@@ -21,7 +21,7 @@ pub(super) struct Block<'a> {
 }
 
 /// A place in an array of codes; what is none lies beyond all arrays.
-pub(super) fn place(code: i64) -> usize {
+pub(super) fn place(code: u32) -> usize {
     usize::try_from(code).unwrap_or(usize::MAX)
 }
 
@@ -67,16 +67,39 @@ impl<'a> Block<'a> {
         }
     }
 
+    /// Reads a column of the orders that holds numbers of a dictionary.
+    pub(super) fn order_codes(&self, column: usize, buffer: &mut Vec<u32>) {
+        buffer.resize(self.len(), 0);
+        if let Some(column) = self.chunk.orders.get(column) {
+            column.codes(self.start(), 0, buffer);
+        }
+    }
+
+    /// The same of a column of the block's children.
+    pub(super) fn child_codes<const COLUMNS: usize>(
+        &self,
+        of: &Children<COLUMNS>,
+        column: usize,
+        buffer: &mut Vec<u32>,
+    ) {
+        let range = of.of_block(self.index);
+        buffer.resize(range.len(), 0);
+        if let Some(column) = of.columns.get(column) {
+            column.codes(range.start, 0, buffer);
+        }
+    }
+
     /// Reads, for each child, the place of its order in the block.
     pub(super) fn child_rows<const COLUMNS: usize>(
         &self,
-        of: &'a Children<COLUMNS>,
-        buffer: &mut Vec<i64>,
+        of: &Children<COLUMNS>,
+        buffer: &mut Vec<u32>,
     ) {
-        self.children(of, 0, buffer);
-        let start = i64::try_from(self.start()).unwrap_or(i64::MAX);
-        for row in buffer {
-            *row -= start;
+        let range = of.of_block(self.index);
+        buffer.resize(range.len(), 0);
+        if let Some(column) = of.columns.first() {
+            let start = i64::try_from(self.start()).unwrap_or(i64::MAX);
+            column.codes(range.start, start, buffer);
         }
     }
 
@@ -113,7 +136,7 @@ impl<'a> Block<'a> {
                 self.returning().iter().map(|is| *is == Some(*wanted)).collect()
             }
             RowTest::CustomerType(wanted) => {
-                self.returning_with_refunds().iter().map(|is| *is == Some(*wanted)).collect()
+                self.customer_types().iter().map(|own| *own == u32::from(*wanted)).collect()
             }
             RowTest::Ids(ids) => {
                 let mut own = Vec::new();
@@ -123,12 +146,12 @@ impl<'a> Block<'a> {
             RowTest::HasLine(test) => self.with_child(&self.chunk.lines, self.lines(test)),
             RowTest::HasCoupon(flags) => {
                 let mut codes = Vec::new();
-                self.children(&self.chunk.coupons, coupon::COUPON, &mut codes);
+                self.child_codes(&self.chunk.coupons, coupon::COUPON, &mut codes);
                 self.with_child(&self.chunk.coupons, flagged(&codes, flags))
             }
             RowTest::HasRate(flags) => {
                 let mut codes = Vec::new();
-                self.children(&self.chunk.taxes, tax::RATE, &mut codes);
+                self.child_codes(&self.chunk.taxes, tax::RATE, &mut codes);
                 self.with_child(&self.chunk.taxes, flagged(&codes, flags))
             }
         }
@@ -137,7 +160,7 @@ impl<'a> Block<'a> {
     /// Which orders have a child that passes.
     fn with_child<const COLUMNS: usize>(
         &self,
-        of: &'a Children<COLUMNS>,
+        of: &Children<COLUMNS>,
         passes: Vec<bool>,
     ) -> Vec<bool> {
         let mut rows = Vec::new();
@@ -157,11 +180,11 @@ impl<'a> Block<'a> {
         self.seniorities().iter().map(is_after).collect()
     }
 
-    /// The same, where a refund is of a new customer if its order is the customer's first one, or
-    /// if there was none yet when it was refunded.
-    pub(super) fn returning_with_refunds(&self) -> Vec<Option<bool>> {
-        let is_after = |row: &Seniority| Some(row.is_after() && !row.is_of_first());
-        self.seniorities().iter().map(is_after).collect()
+    /// The same as a group, where a refund is of a new customer if its order is the customer's
+    /// first one, or if there was none yet when it was refunded.
+    pub(super) fn customer_types(&self) -> Vec<u32> {
+        let kind = |row: &Seniority| u32::from(row.is_after() && !row.is_of_first());
+        self.seniorities().iter().map(kind).collect()
     }
 
     fn seniorities(&self) -> &'a [Seniority] {
@@ -193,7 +216,7 @@ impl<'a> Block<'a> {
     }
 
     /// Whether each row of the table passes; `rows` are the places of their orders.
-    pub(super) fn units(&self, table: Table, rows: &[i64], test: &UnitTest) -> Vec<bool> {
+    pub(super) fn units(&self, table: Table, rows: &[u32], test: &UnitTest) -> Vec<bool> {
         let all = |list: &[UnitTest], start| {
             combined(rows.len(), start, list.iter().map(|test| self.units(table, rows, test)))
         };
@@ -203,7 +226,7 @@ impl<'a> Block<'a> {
             UnitTest::Not(inner) => negated(self.units(table, rows, inner)),
             UnitTest::Row(test) => {
                 let passes = self.rows(test);
-                let of_order = |row: &i64| passes.get(place(*row)).copied().unwrap_or_default();
+                let of_order = |row: &u32| passes.get(place(*row)).copied().unwrap_or_default();
                 rows.iter().map(of_order).collect()
             }
             UnitTest::Line(test) => self.lines(test),
@@ -256,12 +279,21 @@ impl<'a> Block<'a> {
         }
     }
 
+    /// Whether the column, which is of lines or of orders, is below 0 nowhere in the block, as far
+    /// as its parts tell.
+    pub(super) fn is_never_negative(&self, column: query::Column) -> bool {
+        let is_of_lines = matches!(column, query::Column::Line(_));
+        let table = if is_of_lines { Table::Lines } else { Table::Orders };
+        let mut parts = Self::parts(&column).iter().filter_map(|part| self.native(table, *part));
+        parts.all(|(column, start)| column.is_never_negative(start, self.rows_of(table)))
+    }
+
     /// Reads, for each row of the table, the place of its order in the block.
-    pub(super) fn unit_rows(&self, table: Table, buffer: &mut Vec<i64>) {
+    pub(super) fn unit_rows(&self, table: Table, buffer: &mut Vec<u32>) {
         match table {
             Table::Orders => {
                 buffer.clear();
-                buffer.extend((0..).take(self.len()));
+                buffer.extend((0_u32..).take(self.len()));
             }
             Table::Lines => self.child_rows(&self.chunk.lines, buffer),
             Table::Coupons => self.child_rows(&self.chunk.coupons, buffer),
@@ -292,11 +324,11 @@ impl<'a> Block<'a> {
     }
 
     /// Reads the number that a row of the table is about.
-    pub(super) fn codes(&self, table: Table, buffer: &mut Vec<i64>) {
+    pub(super) fn codes(&self, table: Table, buffer: &mut Vec<u32>) {
         match table {
-            Table::Lines => self.children(&self.chunk.lines, line::GOODS, buffer),
-            Table::Coupons => self.children(&self.chunk.coupons, coupon::COUPON, buffer),
-            Table::Taxes => self.children(&self.chunk.taxes, tax::RATE, buffer),
+            Table::Lines => self.child_codes(&self.chunk.lines, line::GOODS, buffer),
+            Table::Coupons => self.child_codes(&self.chunk.coupons, coupon::COUPON, buffer),
+            Table::Taxes => self.child_codes(&self.chunk.taxes, tax::RATE, buffer),
             Table::Orders | Table::Downloads => buffer.clear(),
         }
     }
@@ -307,7 +339,7 @@ fn read(column: &Column, range: Range<usize>, buffer: &mut Vec<i64>) {
     column.decode(range.start, buffer);
 }
 
-fn flagged(codes: &[i64], flags: &Flags) -> Vec<bool> {
+fn flagged(codes: &[u32], flags: &Flags) -> Vec<bool> {
     codes.iter().map(|code| flags.get(place(*code)).copied().unwrap_or_default()).collect()
 }
 

@@ -25,8 +25,11 @@ impl Subjects {
             Subject::Order => return Self::Units(Vec::new()),
             Subject::Customer => {
                 let mut codes = Vec::new();
-                block.orders(order::CUSTOMER, &mut codes);
-                return Self::Orders((0..=codes.len()).collect(), narrowed(&codes));
+                block.order_codes(order::CUSTOMER, &mut codes);
+                if plan.table == Table::Orders {
+                    return Self::Units(codes);
+                }
+                return Self::Orders((0..=codes.len()).collect(), codes);
             }
             Subject::Product => (of(block, lines, line::GOODS), Some(&names.products.of)),
             Subject::Variation | Subject::VariationOrNone => {
@@ -37,7 +40,7 @@ impl Subjects {
         };
         if let Some(kinds) = kinds {
             for code in &mut codes {
-                *code = kinds.get(place(i64::from(*code))).copied().unwrap_or_default();
+                *code = kinds.get(place(*code)).copied().unwrap_or_default();
             }
         }
         if subject == Subject::Variation {
@@ -75,12 +78,8 @@ fn of<const COLUMNS: usize>(
     column: usize,
 ) -> Vec<u32> {
     let mut codes = Vec::new();
-    block.children(children, column, &mut codes);
-    narrowed(&codes)
-}
-
-fn narrowed(codes: &[i64]) -> Vec<u32> {
-    codes.iter().map(|code| u32::try_from(*code).unwrap_or_default()).collect()
+    block.child_codes(children, column, &mut codes);
+    codes
 }
 
 /// Where the children of each order of the block begin, and where those of the last end.
@@ -89,7 +88,7 @@ fn starts<const COLUMNS: usize>(block: &Block<'_>, children: &Children<COLUMNS>)
     block.child_rows(children, &mut rows);
     let mut starts = vec![0; block.len() + 1];
     for row in rows {
-        if let Some(count) = starts.get_mut(place(row + 1)) {
+        if let Some(count) = starts.get_mut(place(row) + 1) {
             *count += 1;
         }
     }

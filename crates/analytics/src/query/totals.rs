@@ -93,7 +93,7 @@ impl<'a> Totals<'a> {
     /// Notes that the cells have rows.
     pub(super) fn note(&mut self, cells: &[u32]) {
         for cell in cells {
-            if let Some(is_used) = self.is_used.get_mut(place((*cell).into())) {
+            if let Some(is_used) = self.is_used.get_mut(place(*cell)) {
                 *is_used = true;
             }
         }
@@ -103,7 +103,7 @@ impl<'a> Totals<'a> {
     pub(super) fn add_whole(&mut self, bucket: usize, key: u32, whole: &Whole<'_, '_>) {
         let cell = self.cell(bucket, key);
         self.note(&[cell]);
-        let cell = place(cell.into());
+        let cell = place(cell);
         for (step, total) in self.plan.steps.iter().zip(&mut self.by_step) {
             match (total, *step) {
                 (Total::Distinct(sets, size), Step::Distinct { subject, when }) => {
@@ -121,16 +121,21 @@ impl<'a> Totals<'a> {
         }
     }
 
+    /// The cell of the first group, from which the others are counted, if cells are dense.
+    pub(super) fn dense(&self, bucket: usize) -> Option<u32> {
+        self.is_dense().then(|| u32::try_from(1 + bucket * self.plan.keys).unwrap_or(NOWHERE))
+    }
+
     /// The number of the cell, which gets one if it has none.
     pub(super) fn cell(&mut self, bucket: usize, key: u32) -> u32 {
         let narrow = |number: usize| u32::try_from(number).unwrap_or(NOWHERE);
         let Cells::Sparse(cells) = &mut self.cells else {
-            return narrow(1 + bucket * self.plan.keys + place(key.into()));
+            return narrow(1 + bucket * self.plan.keys + place(key));
         };
         let next = narrow(cells.len() + 1);
         let cell = *cells.entry((narrow(bucket), key)).or_insert(next);
         if cell == next {
-            self.grow(place(next.into()) + 1);
+            self.grow(place(next) + 1);
         }
         cell
     }
@@ -140,8 +145,8 @@ impl<'a> Totals<'a> {
         let mut places: Vec<usize> = (0..other.is_used.len()).collect();
         if let Cells::Sparse(cells) = other.cells {
             for ((bucket, key), cell) in cells {
-                let own_place = place(self.cell(place(bucket.into()), key).into());
-                if let Some(place) = places.get_mut(place(cell.into())) {
+                let own_place = place(self.cell(place(bucket), key));
+                if let Some(place) = places.get_mut(place(cell)) {
                     *place = own_place;
                 }
             }
@@ -190,12 +195,12 @@ impl<'a> Totals<'a> {
         }
         let by_step = self.by_step.into_iter().map(|total| match total {
             Total::Sum(sums) => {
-                let sum = |cell: u32| sums.get(place(cell.into())).copied().unwrap_or_default();
+                let sum = |cell: u32| sums.get(place(cell)).copied().unwrap_or_default();
                 Total::Sum(cells.iter().map(|(_, _, cell)| sum(*cell)).collect())
             }
             Total::Distinct(mut sets, size) => {
                 let mut set = |cell: u32| {
-                    let mut set = sets.get_mut(place(cell.into())).map(std::mem::take);
+                    let mut set = sets.get_mut(place(cell)).map(std::mem::take);
                     set.iter_mut().for_each(Distinct::shrink);
                     set.unwrap_or_default()
                 };
@@ -208,7 +213,7 @@ impl<'a> Totals<'a> {
 
     /// Adds a part whose first bucket is this one.
     pub(super) fn absorb(&mut self, part: &Part, first: usize) {
-        let cell = |(bucket, key): &(u32, u32)| self.cell(first + place((*bucket).into()), *key);
+        let cell = |(bucket, key): &(u32, u32)| self.cell(first + place(*bucket), *key);
         let cells: Vec<u32> = part.cells.iter().map(cell).collect();
         self.note(&cells);
         let steps = &self.plan.steps;
@@ -216,13 +221,13 @@ impl<'a> Totals<'a> {
             match (own, other) {
                 (Total::Sum(own), Total::Sum(other)) => {
                     for (cell, value) in cells.iter().zip(other) {
-                        let Some(own) = own.get_mut(place((*cell).into())) else { continue };
+                        let Some(own) = own.get_mut(place(*cell)) else { continue };
                         *own = both(*step, *own, *value);
                     }
                 }
                 (Total::Distinct(own, size), Total::Distinct(other, _)) => {
                     for (cell, set) in cells.iter().zip(other) {
-                        if let Some(own) = own.get_mut(place((*cell).into())) {
+                        if let Some(own) = own.get_mut(place(*cell)) {
                             own.merge(set, *size);
                         }
                     }
@@ -236,12 +241,12 @@ impl<'a> Totals<'a> {
     pub(super) fn finish(mut self) -> Answer {
         let mut answer = Answer::new(self.by_step.len());
         for Cell { bucket, code, slot } in self.in_order() {
-            let cell = place(slot.into());
+            let cell = place(slot);
             let values = self.by_step.iter_mut().map(|total| match total {
                 Total::Sum(sums) => sums.get(cell).copied().unwrap_or_default(),
                 Total::Distinct(sets, _) => sets.get_mut(cell).map_or(0, Distinct::count),
             });
-            answer.push(place(bucket.into()), self.plan.key(place(code.into())), values);
+            answer.push(place(bucket), self.plan.key(place(code)), values);
         }
         answer
     }
@@ -277,7 +282,7 @@ impl<'a> Totals<'a> {
                 buckets.for_each(|bucket| sort_by_id(bucket, ids));
             }
             None => {
-                let key = |cell: &Cell| (cell.bucket, self.plan.key(place(cell.code.into())));
+                let key = |cell: &Cell| (cell.bucket, self.plan.key(place(cell.code)));
                 shown.sort_by_cached_key(key);
             }
         }
@@ -312,7 +317,7 @@ struct Cell {
 /// Sorts cells by the ids of their groups, of which no two are the same. Most ids are taken from
 /// one counter and lie close together: then each finds its place without being compared.
 fn sort_by_id(cells: &mut [Cell], ids: &[i64]) {
-    let id = |cell: &Cell| ids.get(place(cell.code.into())).copied().unwrap_or_default();
+    let id = |cell: &Cell| ids.get(place(cell.code)).copied().unwrap_or_default();
     let bounds = cells.iter().map(id).min().zip(cells.iter().map(id).max());
     let Some((least, greatest)) = bounds else { return };
     let places = usize::try_from(greatest.abs_diff(least)).unwrap_or(usize::MAX).saturating_add(1);
@@ -329,8 +334,7 @@ fn sort_by_id(cells: &mut [Cell], ids: &[i64]) {
         }
     }
     let unsorted = cells.to_vec();
-    let sorted =
-        by_id.into_iter().filter_map(|number| unsorted.get(place(number.into()).checked_sub(1)?));
+    let sorted = by_id.into_iter().filter_map(|number| unsorted.get(place(number).checked_sub(1)?));
     cells.iter_mut().zip(sorted).for_each(|(cell, next)| *cell = *next);
 }
 

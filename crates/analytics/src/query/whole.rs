@@ -49,69 +49,73 @@ pub(super) fn suits(plan: &Plan<'_>) -> bool {
 pub(super) struct Whole<'a, 'b> {
     pub(super) plan: &'a Plan<'a>,
     pub(super) block: &'b Block<'b>,
-    /// The place of each row's order.
-    pub(super) rows: Vec<i64>,
+    /// The place of each row's order, unless the rows are the orders.
+    rows: Vec<u32>,
     /// -1 for rows that count, 0 for others.
     counted: Vec<i32>,
-    /// The same for each of the plan's conditions.
-    masks: Vec<Vec<i32>>,
+    /// How many rows count.
     pub(super) count: i64,
+    /// The same for each of the plan's conditions; none for one that always holds here.
+    masks: Vec<Option<(Vec<i32>, i64)>>,
 }
 
 impl<'a, 'b> Whole<'a, 'b> {
-    /// `passes` says which orders count.
-    pub(super) fn new(plan: &'a Plan<'a>, block: &'b Block<'b>, passes: &[bool]) -> Self {
+    /// `orders` is -1 for orders that count, 0 for others.
+    pub(super) fn new(plan: &'a Plan<'a>, block: &'b Block<'b>, orders: Vec<i32>) -> Self {
         let mut rows = Vec::new();
-        let flag = |passes: bool| -i32::from(passes);
-        let mut mask: Vec<i32> = if plan.table == Table::Orders {
-            passes.iter().map(|passes| flag(*passes)).collect()
+        let mut mask = if plan.table == Table::Orders {
+            orders
         } else {
             block.unit_rows(plan.table, &mut rows);
-            let of_order = |row: &i64| passes.get(place(*row)).copied().unwrap_or_default();
-            rows.iter().map(|row| flag(of_order(row))).collect()
+            let of_order = |row: &u32| orders.get(place(*row)).copied().unwrap_or_default();
+            rows.iter().map(of_order).collect()
         };
         if let Some(test) = &plan.filter.unit {
             if plan.table == Table::Orders {
                 block.unit_rows(plan.table, &mut rows);
             }
             for (mask, passes) in mask.iter_mut().zip(block.units(plan.table, &rows, test)) {
-                *mask &= flag(passes);
+                *mask &= -i32::from(passes);
             }
         }
         let count = number(&mask);
         let mut whole = Self { plan, block, rows, counted: mask, masks: Vec::new(), count };
         if count > 0 {
-            whole.masks = plan.whens.iter().map(|when| whole.masked(*when)).collect();
+            let masks = plan.whens.iter().map(|when| {
+                let mask = whole.masked(*when)?;
+                let count = number(&mask);
+                Some((mask, count))
+            });
+            whole.masks = masks.collect();
         }
         whole
     }
 
-    fn masked(&self, when: When) -> Vec<i32> {
-        let mut mask = self.counted.clone();
-        let mut values = Vec::new();
-        match when {
-            When::Always => {}
-            When::Order if self.block.chunk.parents.is_none() => {}
-            When::Order | When::Refund => {
-                self.block.orders(order::PARENT, &mut values);
-                let is_wanted =
-                    |parent: &i64| -i32::from((*parent != NOTHING) == (when == When::Refund));
-                if self.plan.table == Table::Orders {
-                    mask.iter_mut().zip(&values).for_each(|(mask, own)| *mask &= is_wanted(own));
-                } else {
-                    for (mask, row) in mask.iter_mut().zip(&self.rows) {
-                        *mask &= values.get(place(*row)).map_or(0, is_wanted);
-                    }
-                }
-            }
+    fn masked(&self, when: When) -> Option<Vec<i32>> {
+        let is_refund = match when {
+            When::Always => return None,
+            When::Order if self.block.chunk.parents.is_none() => return None,
+            When::NotNegative if self.block.is_never_negative(self.plan.sign()) => return None,
+            When::Order | When::Refund => when == When::Refund,
             When::Negative | When::NotNegative => {
                 let signs = self.signs();
-                for (mask, sign) in mask.iter_mut().zip(signs) {
-                    *mask &= -i32::from((sign < 0) == (when == When::Negative));
-                }
+                let is_wanted = |sign: i64| -i32::from((sign < 0) == (when == When::Negative));
+                let mask = self.counted.iter().zip(signs);
+                return Some(mask.map(|(mask, sign)| mask & is_wanted(sign)).collect());
+            }
+        };
+        let mut values = Vec::new();
+        self.block.orders(order::PARENT, &mut values);
+        let is_wanted = |parent: &i64| -i32::from((*parent != NOTHING) == is_refund);
+        let mut mask = self.counted.clone();
+        if self.plan.table == Table::Orders {
+            mask.iter_mut().zip(&values).for_each(|(mask, own)| *mask &= is_wanted(own));
+        } else {
+            for (mask, row) in mask.iter_mut().zip(&self.rows) {
+                *mask &= values.get(place(*row)).map_or(0, is_wanted);
             }
         }
-        mask
+        Some(mask)
     }
 
     /// By which each row takes money back or does not.
@@ -139,14 +143,18 @@ impl<'a, 'b> Whole<'a, 'b> {
         self.rows.iter().map(|row| signs.get(place(*row)).copied().unwrap_or_default()).collect()
     }
 
-    fn mask(&self, when: usize) -> &[i32] {
-        self.masks.get(when).map(Vec::as_slice).unwrap_or_default()
+    /// The mask of a condition, and how many rows it lets through.
+    fn mask(&self, when: usize) -> (&[i32], i64) {
+        match self.masks.get(when) {
+            Some(Some((mask, count))) => (mask, *count),
+            _ => (&self.counted, self.count),
+        }
     }
 
     /// What a measure comes to in this block, if that is a number.
     pub(super) fn value(&self, step: Step) -> i64 {
         match step {
-            Step::Rows { when } => number(self.mask(when)),
+            Step::Rows { when } => self.mask(when).1,
             Step::Sum { source, when, .. } => self.sum(source, when),
             Step::Distinct { when, .. } => self.orders(when),
             Step::Latest { date } => {
@@ -161,14 +169,15 @@ impl<'a, 'b> Whole<'a, 'b> {
 
     fn sum(&self, source: usize, when: usize) -> i64 {
         let Some(column) = self.plan.sources.get(source).copied() else { return 0 };
-        let mask = self.mask(when);
+        let (mask, count) = self.mask(when);
         if column == query::Column::Discounts {
             return self.discounts(mask);
         }
         let parts = Block::parts(&column).iter();
         let parts = parts.filter_map(|part| self.block.native(self.plan.table, *part));
-        parts
-            .fold(0, |sum: i64, (column, start)| sum.saturating_add(column.masked_sum(start, mask)))
+        parts.fold(0, |sum: i64, (column, start)| {
+            sum.saturating_add(column.masked_sum(start, mask, count))
+        })
     }
 
     /// The discounts of the orders that count.
@@ -186,11 +195,20 @@ impl<'a, 'b> Whole<'a, 'b> {
 
     /// How many orders have a row that counts. Rows of one order lie together.
     fn orders(&self, when: usize) -> i64 {
-        let mask = self.mask(when);
+        let (mask, count) = self.mask(when);
         if self.plan.table == Table::Orders {
-            return number(mask);
+            return count;
         }
-        let mut last = -1;
+        if self.plan.filter.unit.is_none() && matches!(self.masks.get(when), Some(None)) {
+            // All rows of an order count or none does, so its first row tells.
+            let is_first = self.rows.windows(2).zip(mask.get(1..).unwrap_or_default());
+            let first = mask.first().copied().unwrap_or_default();
+            return -i64::from(is_first.fold(first, |sum, (rows, mask)| {
+                let is_new = matches!(rows, [last, row] if last != row);
+                sum.wrapping_add(mask & -i32::from(is_new))
+            }));
+        }
+        let mut last = u32::MAX;
         let mut count = 0;
         for (row, mask) in self.rows.iter().zip(mask) {
             let is_new = *mask != 0 && *row != last;
@@ -214,7 +232,8 @@ impl<'a, 'b> Whole<'a, 'b> {
     /// Adds the subjects of the rows that count to a set.
     pub(super) fn collect(&self, subject: Subject, when: usize, set: &mut Distinct, size: usize) {
         let subjects = Subjects::read(self.block, self.plan, subject);
-        for (unit, row) in self.chosen(self.mask(when)) {
+        let (mask, _) = self.mask(when);
+        for (unit, row) in self.chosen(mask) {
             subjects.of(unit, row).for_each(|code| set.insert(code, size));
         }
     }

@@ -25,10 +25,11 @@ pub(super) struct Work<'a> {
     /// Whether blocks can go the short way.
     is_simple: bool,
     /// The bucket of each order of a block.
-    buckets: Vec<usize>,
+    buckets: Vec<u32>,
     rows: Rows,
     buffer: Vec<i64>,
     other: Vec<i64>,
+    codes: Vec<u32>,
 }
 
 /// The rows of a block. Where a row can be in several groups, it is here once for each.
@@ -46,14 +47,14 @@ impl Rows {
         if self.orders.is_empty() {
             return index;
         }
-        self.orders.get(index).map_or(usize::MAX, |row| place((*row).into()))
+        self.orders.get(index).map_or(usize::MAX, |row| place(*row))
     }
 
     fn unit(&self, index: usize) -> usize {
         if self.units.is_empty() {
             return index;
         }
-        self.units.get(index).map_or(usize::MAX, |unit| place((*unit).into()))
+        self.units.get(index).map_or(usize::MAX, |unit| place(*unit))
     }
 }
 
@@ -68,6 +69,7 @@ impl<'a> Work<'a> {
             rows: Rows::default(),
             buffer: Vec::new(),
             other: Vec::new(),
+            codes: Vec::new(),
         }
     }
 
@@ -110,13 +112,15 @@ impl<'a> Work<'a> {
         if reach.first == reach.last {
             return;
         }
+        let narrow = |bucket: usize| u32::try_from(bucket).unwrap_or(u32::MAX);
+        let first = narrow(reach.first);
         let between = plan.bounds.get(reach.first + 1..=reach.last).unwrap_or_default();
         self.buckets.clear();
         if between.len() < WHOLE_BUCKETS_MAX {
-            self.buckets.resize(self.buffer.len(), reach.first);
+            self.buckets.resize(self.buffer.len(), first);
             for bound in between {
                 let rows = self.buckets.iter_mut().zip(&self.buffer);
-                rows.for_each(|(bucket, time)| *bucket += usize::from(time >= bound));
+                rows.for_each(|(bucket, time)| *bucket += u32::from(time >= bound));
             }
             return;
         }
@@ -125,109 +129,143 @@ impl<'a> Work<'a> {
             if *passes {
                 hint = plan.bucket(*time, hint);
             }
-            hint
+            narrow(hint)
         }));
     }
 
     /// Adds a block cell by cell.
     fn whole(&mut self, block: &Block<'_>, passes: &[bool], first: usize, last: usize) {
-        let mut orders = Vec::new();
-        block.unit_rows(Table::Orders, &mut orders);
-        let keys = match self.keys(block, &orders) {
-            Keys::Each(keys) => keys,
-            Keys::Same | Keys::Lists(_) => Vec::new(),
+        let keys = match self.keys(block, None) {
+            Keys::Each(keys) => Some(keys),
+            Keys::Same | Keys::Lists(_) => None,
         };
         for bucket in first..=last {
-            let mut in_bucket = passes.to_vec();
+            let mut in_bucket: Vec<i32> = passes.iter().map(|passes| -i32::from(*passes)).collect();
             if first != last {
+                let bucket = u32::try_from(bucket).unwrap_or(u32::MAX);
                 let rows = in_bucket.iter_mut().zip(&self.buckets);
-                rows.for_each(|(passes, own)| *passes &= *own == bucket);
+                rows.for_each(|(mask, own)| *mask &= -i32::from(*own == bucket));
             }
+            let Some(keys) = &keys else {
+                self.whole_cell(block, bucket, 0, in_bucket);
+                continue;
+            };
             for key in (0..).take(self.plan.keys) {
-                let mut in_cell = in_bucket.clone();
-                in_cell.iter_mut().zip(&keys).for_each(|(passes, own)| *passes &= *own == key);
-                let whole = Whole::new(self.plan, block, &in_cell);
-                if whole.count > 0 {
-                    self.totals.add_whole(bucket, key, &whole);
-                }
+                let rows = in_bucket.iter().zip(keys);
+                let in_cell = rows.map(|(mask, own)| mask & -i32::from(*own == key)).collect();
+                self.whole_cell(block, bucket, key, in_cell);
             }
+        }
+    }
+
+    /// Adds the orders of a block whose mask is -1, all of which go into one cell.
+    fn whole_cell(&mut self, block: &Block<'_>, bucket: usize, key: u32, orders: Vec<i32>) {
+        let whole = Whole::new(self.plan, block, orders);
+        if whole.count > 0 {
+            self.totals.add_whole(bucket, key, &whole);
         }
     }
 
     /// Finds the cell of each row.
     fn cells(&mut self, block: &Block<'_>, passes: &[bool], common: Option<usize>) {
         let plan = self.plan;
-        let mut orders = Vec::new();
-        block.unit_rows(plan.table, &mut orders);
-        let tests = plan.filter.unit.as_ref().map(|test| block.units(plan.table, &orders, test));
-        let keys = self.keys(block, &orders);
         let mut rows = std::mem::take(&mut self.rows);
         rows.units.clear();
-        rows.orders.clear();
         rows.cells.clear();
-        for (unit, order) in orders.iter().map(|order| place(*order)).enumerate() {
-            let passes = passes.get(order) == Some(&true)
-                && tests.as_ref().is_none_or(|tests| tests.get(unit) == Some(&true));
-            let bucket = common.or_else(|| self.buckets.get(order).copied()).unwrap_or_default();
-            match &keys {
-                Keys::Lists(lists) => {
-                    let list = lists.get(unit).copied().filter(|_| passes).unwrap_or_default();
-                    for key in list {
-                        rows.units.push(u32::try_from(unit).unwrap_or(u32::MAX));
-                        rows.orders.push(u32::try_from(order).unwrap_or(u32::MAX));
-                        rows.cells.push(self.totals.cell(bucket, *key));
-                    }
-                }
-                Keys::Same => {
-                    rows.cells.push(if passes { self.totals.cell(bucket, 0) } else { NOWHERE });
-                }
-                Keys::Each(list) => {
-                    let key = list.get(unit).copied().filter(|key| passes && *key != u32::MAX);
-                    rows.cells.push(key.map_or(NOWHERE, |key| self.totals.cell(bucket, key)));
+        block.unit_rows(plan.table, &mut rows.orders);
+        let of_order = |order: &u32| passes.get(place(*order)) == Some(&true);
+        let mut counted: Vec<bool> = rows.orders.iter().map(of_order).collect();
+        if let Some(test) = &plan.filter.unit {
+            let passes = block.units(plan.table, &rows.orders, test);
+            counted.iter_mut().zip(passes).for_each(|(counted, passes)| *counted &= passes);
+        }
+        let keys = self.keys(block, (plan.table != Table::Orders).then_some(&rows.orders));
+        let in_common = common.and_then(|bucket| self.totals.dense(bucket));
+        match (keys, in_common) {
+            (Keys::Lists(lists), _) => self.cells_of_lists(&mut rows, &counted, &lists, common),
+            (Keys::Each(keys), Some(first)) => {
+                let cell = |(counted, key): (&bool, u32)| {
+                    let is_in = *counted && key != u32::MAX;
+                    if is_in { first.wrapping_add(key) } else { NOWHERE }
+                };
+                rows.cells.extend(counted.iter().zip(keys).map(cell));
+            }
+            (keys, _) => {
+                for (unit, (order, counted)) in rows.orders.iter().zip(&counted).enumerate() {
+                    let key = match &keys {
+                        Keys::Each(keys) => keys.get(unit).copied().unwrap_or(u32::MAX),
+                        Keys::Same | Keys::Lists(_) => 0,
+                    };
+                    let is_in = *counted && key != u32::MAX;
+                    let bucket = self.bucket(common, *order);
+                    rows.cells.push(if is_in { self.totals.cell(bucket, key) } else { NOWHERE });
                 }
             }
         }
-        if plan.table != Table::Orders && !matches!(keys, Keys::Lists(_)) {
-            let narrow = |order: &i64| u32::try_from(*order).unwrap_or(u32::MAX);
-            rows.orders.extend(orders.iter().map(narrow));
+        if plan.table == Table::Orders {
+            rows.orders.clear();
         }
         self.rows = rows;
     }
 
-    /// The groups of each row of the table.
-    fn keys(&mut self, block: &Block<'_>, orders: &[i64]) -> Keys<'a> {
-        let code = |code: i64| u32::try_from(code).unwrap_or(u32::MAX);
+    /// Finds the cells of rows that can be in several groups.
+    fn cells_of_lists(
+        &mut self,
+        rows: &mut Rows,
+        counted: &[bool],
+        lists: &[&[u32]],
+        common: Option<usize>,
+    ) {
+        let orders = std::mem::take(&mut rows.orders);
+        let units = (0_u32..).zip(&orders).zip(counted).zip(lists);
+        for (((unit, order), _), list) in units.filter(|((_, counted), _)| **counted) {
+            let bucket = self.bucket(common, *order);
+            for key in *list {
+                rows.units.push(unit);
+                rows.orders.push(*order);
+                rows.cells.push(self.totals.cell(bucket, *key));
+            }
+        }
+    }
+
+    fn bucket(&self, common: Option<usize>, order: u32) -> usize {
+        common.unwrap_or_else(|| self.buckets.get(place(order)).map_or(0, |own| place(*own)))
+    }
+
+    /// The groups of each row of the table; `orders` are the places of their orders, if the rows
+    /// are not the orders.
+    fn keys(&mut self, block: &Block<'_>, orders: Option<&Vec<u32>>) -> Keys<'a> {
+        let of_orders = |codes: Vec<u32>| match orders {
+            None => codes,
+            Some(orders) => {
+                let code = |order: &u32| codes.get(place(*order)).copied().unwrap_or(u32::MAX);
+                orders.iter().map(code).collect()
+            }
+        };
+        if !matches!(*self.plan.grouping, Grouping::None | Grouping::Row(_) | Grouping::Returning) {
+            block.codes(self.plan.table, &mut self.codes);
+        }
         match &*self.plan.grouping {
             Grouping::None => Keys::Same,
             Grouping::Nowhere => Keys::Lists(Vec::new()),
             Grouping::Row(column) => {
-                block.orders(*column, &mut self.buffer);
-                let of_order = |order: &i64| self.buffer.get(place(*order)).map_or(-1, |own| *own);
-                Keys::Each(orders.iter().map(|order| code(of_order(order))).collect())
+                let mut codes = Vec::new();
+                block.order_codes(*column, &mut codes);
+                Keys::Each(of_orders(codes))
             }
-            Grouping::Returning => {
-                let flags = block.returning_with_refunds();
-                let of_order = |order: &i64| flags.get(place(*order)).copied().flatten();
-                let key = |order: &i64| of_order(order).map_or(u32::MAX, u32::from);
-                Keys::Each(orders.iter().map(key).collect())
-            }
-            Grouping::Unit => {
-                block.codes(self.plan.table, &mut self.buffer);
-                Keys::Each(self.buffer.iter().map(|own| code(*own)).collect())
-            }
+            Grouping::Returning => Keys::Each(of_orders(block.customer_types())),
+            Grouping::Unit => Keys::Each(self.codes.clone()),
             Grouping::Kind(kinds) => {
-                block.codes(self.plan.table, &mut self.buffer);
-                let kind = |own: &i64| kinds.get(place(*own)).copied().unwrap_or(u32::MAX);
-                Keys::Each(self.buffer.iter().map(kind).collect())
+                let kind = |own: &u32| kinds.get(place(*own)).copied().unwrap_or(u32::MAX);
+                Keys::Each(self.codes.iter().map(kind).collect())
             }
             Grouping::Lists(starts, codes) => {
-                block.codes(self.plan.table, &mut self.buffer);
-                let list = |own: &i64| {
+                let list = |own: &u32| {
                     let at = |index: usize| starts.get(index).copied().unwrap_or_default();
                     let own = place(*own);
                     codes.get(at(own)..at(own.saturating_add(1))).unwrap_or_default()
                 };
-                Keys::Lists(self.buffer.iter().map(list).collect())
+                Keys::Lists(self.codes.iter().map(list).collect())
             }
         }
     }
@@ -242,7 +280,10 @@ impl<'a> Work<'a> {
         let cells_of = |when: usize| {
             by_condition.get(when).and_then(Option::as_ref).unwrap_or(&all).as_slice()
         };
-        let first_of = |when: usize| firsts.get(when).map(Vec::as_slice).unwrap_or_default();
+        let first_of = |when: usize| match firsts.get(when) {
+            Some(Some(cells)) => cells.as_slice(),
+            _ => cells_of(when),
+        };
         for (step, total) in self.plan.steps.iter().zip(&mut totals) {
             match (*step, total) {
                 (Step::Rows { when }, Total::Sum(sums)) => add(sums, cells_of(when), |_| 1),
@@ -321,9 +362,9 @@ impl<'a> Work<'a> {
 
     /// Sums up the coupons of each order.
     fn discounts(&mut self, block: &Block<'_>, sums: &mut [i64]) {
-        block.child_rows(&block.chunk.coupons, &mut self.buffer);
+        block.child_rows(&block.chunk.coupons, &mut self.codes);
         block.children(&block.chunk.coupons, coupon::DISCOUNT, &mut self.other);
-        for (row, discount) in self.buffer.iter().zip(&self.other) {
+        for (row, discount) in self.codes.iter().zip(&self.other) {
             if let Some(sum) = sums.get_mut(place(*row)) {
                 *sum = sum.saturating_add(*discount);
             }
@@ -335,7 +376,7 @@ impl<'a> Work<'a> {
         block.dates(date, &mut times, &mut other);
         for (index, cell) in cells.iter().enumerate() {
             let time = times.get(self.rows.order(index)).copied().unwrap_or(NOTHING);
-            if let Some(latest) = latest.get_mut(place((*cell).into())) {
+            if let Some(latest) = latest.get_mut(place(*cell)) {
                 *latest = time.max(*latest);
             }
         }
@@ -350,6 +391,7 @@ impl<'a> Work<'a> {
         match when {
             When::Always => None,
             When::Order if block.chunk.parents.is_none() => None,
+            When::NotNegative if block.is_never_negative(self.plan.sign()) => None,
             When::Order | When::Refund => {
                 block.orders(order::PARENT, &mut self.buffer);
                 let (rows, parents) = (&self.rows, &self.buffer);
@@ -373,36 +415,34 @@ impl<'a> Work<'a> {
     }
 
     /// For each condition that somebody asks it for: the cells of rows that are the first of their
-    /// order in their cell for which the condition holds.
+    /// order in their cell for which the condition holds. None when every row is.
     fn firsts(
         &mut self,
         number: usize,
         start: usize,
         by_condition: &[Option<Vec<u32>>],
-    ) -> Vec<Vec<u32>> {
+    ) -> Vec<Option<Vec<u32>>> {
+        let (rows, totals) = (&self.rows, &mut self.totals);
+        if rows.orders.is_empty() {
+            return Vec::new();
+        }
         // No two orders have the same number here, and none has 0.
         let base = (u64::try_from(number).unwrap_or_default() << 32)
             + u64::try_from(start).unwrap_or_default()
             + 1;
-        let (rows, totals) = (&self.rows, &mut self.totals);
-        let mut firsts = Vec::with_capacity(by_condition.len());
-        for ((cells, seen), needed) in
-            by_condition.iter().zip(&mut totals.seen).zip(&self.plan.firsts)
-        {
-            let mut list = Vec::new();
-            if *needed {
-                let cells = cells.as_ref().unwrap_or(&rows.cells);
-                list.reserve(cells.len());
-                for (index, cell) in cells.iter().enumerate() {
-                    let order = base + u64::try_from(rows.order(index)).unwrap_or_default();
-                    let Some(last) = seen.get_mut(place((*cell).into())) else { continue };
-                    list.push(if *last == order { NOWHERE } else { *cell });
-                    *last = order;
-                }
-            }
-            firsts.push(list);
-        }
-        firsts
+        let conditions = by_condition.iter().zip(&mut totals.seen).zip(&self.plan.firsts);
+        let firsts = conditions.map(|((cells, seen), needed)| {
+            let cells = needed.then(|| cells.as_ref().unwrap_or(&rows.cells))?;
+            let first = |(cell, order): (&u32, &u32)| {
+                let order = base.wrapping_add((*order).into());
+                let Some(last) = seen.get_mut(place(*cell)) else { return NOWHERE };
+                let is_seen = *last == order;
+                *last = order;
+                if is_seen { NOWHERE } else { *cell }
+            };
+            Some(cells.iter().zip(&rows.orders).map(first).collect())
+        });
+        firsts.collect()
     }
 
     /// Adds the subjects of the rows to the sets of their cells.
@@ -416,7 +456,7 @@ impl<'a> Work<'a> {
         let subjects = Subjects::read(block, self.plan, subject);
         let counted = cells.iter().enumerate().filter(|(_, cell)| **cell != NOWHERE);
         for (index, cell) in counted {
-            let Some(set) = sets.get_mut(place((*cell).into())) else { continue };
+            let Some(set) = sets.get_mut(place(*cell)) else { continue };
             for code in subjects.of(self.rows.unit(index), self.rows.order(index)) {
                 set.insert(code, size);
             }
@@ -427,7 +467,7 @@ impl<'a> Work<'a> {
 /// Adds the value of each row to the sum of its cell.
 fn add(sums: &mut [i64], cells: &[u32], value: impl Fn(usize) -> i64) {
     for (index, cell) in cells.iter().enumerate() {
-        if let Some(sum) = sums.get_mut(place((*cell).into())) {
+        if let Some(sum) = sums.get_mut(place(*cell)) {
             *sum = sum.saturating_add(value(index));
         }
     }
