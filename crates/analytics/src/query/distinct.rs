@@ -12,6 +12,9 @@ pub(super) enum Distinct {
 
 /// A list is searched for doubles when it has grown by so many.
 const UNSORTED_MAX: usize = 64;
+/// A set begins as bits if there may be one number in it for so many of its dictionary. A bit set
+/// costs a hundredth of a number sorted, and so many bits are counted in the time of one.
+const BITS_PER_CODE_MAX: usize = 256;
 
 impl Default for Distinct {
     fn default() -> Self {
@@ -20,6 +23,33 @@ impl Default for Distinct {
 }
 
 impl Distinct {
+    /// An empty set that so many numbers of a dictionary of this size may be added to.
+    pub(super) fn expecting(codes: usize, size: usize) -> Self {
+        if codes > size / BITS_PER_CODE_MAX {
+            Self::Bits(vec![0; size.div_ceil(64)])
+        } else {
+            Self::default()
+        }
+    }
+
+    /// Adds those numbers whose mask is -1; the mask of the others is 0.
+    pub(super) fn extend(&mut self, codes: &[u32], mask: &[i32], size: usize) {
+        let rows = codes.iter().zip(mask);
+        let Self::Bits(bits) = self else {
+            let chosen = rows.filter(|(_, mask)| **mask != 0);
+            return chosen.for_each(|(code, _)| self.insert(*code, size));
+        };
+        if let Some(greatest) = codes.iter().max() {
+            make_room(bits, word(*greatest));
+        }
+        for (code, mask) in rows {
+            // A row that does not count sets no bit, which costs less than to jump over it.
+            if let Some(word) = bits.get_mut(word(*code)) {
+                *word |= u64::from(mask.cast_unsigned() & 1) << (code % 64);
+            }
+        }
+    }
+
     /// Adds a number of a dictionary of this size.
     pub(super) fn insert(&mut self, code: u32, size: usize) {
         match self {
@@ -63,8 +93,14 @@ impl Distinct {
     /// Gives back memory that was taken for more to come.
     pub(super) fn shrink(&mut self) {
         self.sort();
-        if let Self::List(list, _) = self {
-            list.shrink_to_fit();
+        match self {
+            Self::List(list, _) => list.shrink_to_fit(),
+            Self::Bits(bits) if ones(bits) <= bits.len() => {
+                let list = codes(bits);
+                let sorted = list.len();
+                *self = Self::List(list, sorted);
+            }
+            Self::Bits(_) => {}
         }
     }
 
@@ -81,10 +117,7 @@ impl Distinct {
         self.sort();
         let count = match self {
             Self::List(list, _) => list.len(),
-            Self::Bits(bits) => {
-                let ones = bits.iter().map(|word| u64::from(word.count_ones())).sum::<u64>();
-                usize::try_from(ones).unwrap_or(usize::MAX)
-            }
+            Self::Bits(bits) => ones(bits),
         };
         i64::try_from(count).unwrap_or(i64::MAX)
     }
@@ -138,13 +171,41 @@ fn merged(one: &[u32], other: &[u32]) -> Vec<u32> {
 }
 
 fn set(bits: &mut Vec<u64>, code: u32) {
-    let word = usize::try_from(code / 64).unwrap_or(usize::MAX);
-    if bits.len() <= word {
-        bits.resize(word + 1, 0);
-    }
+    let word = word(code);
+    make_room(bits, word);
     if let Some(word) = bits.get_mut(word) {
         *word |= 1 << (code % 64);
     }
+}
+
+/// The place of the word that has the bit of a number.
+fn word(code: u32) -> usize {
+    usize::try_from(code / 64).unwrap_or(usize::MAX)
+}
+
+fn make_room(bits: &mut Vec<u64>, word: usize) {
+    if bits.len() <= word {
+        bits.resize(word + 1, 0);
+    }
+}
+
+/// How many bits are set.
+fn ones(bits: &[u64]) -> usize {
+    let ones = bits.iter().map(|word| u64::from(word.count_ones())).sum::<u64>();
+    usize::try_from(ones).unwrap_or(usize::MAX)
+}
+
+/// The numbers whose bits are set.
+fn codes(bits: &[u64]) -> Vec<u32> {
+    let mut list = Vec::with_capacity(ones(bits));
+    for (word, first) in bits.iter().zip((0_u32..).step_by(64)) {
+        let mut rest = *word;
+        while rest != 0 {
+            list.push(first + rest.trailing_zeros());
+            rest &= rest - 1;
+        }
+    }
+    list
 }
 
 #[cfg(test)]
@@ -161,15 +222,23 @@ mod tests {
             first in prop::collection::vec(0_u32..5_000, 0..600),
             second in prop::collection::vec(0_u32..5_000, 0..600),
             size in prop::sample::select(vec![10_usize, 5_000, 1_000_000]),
+            expected in prop::sample::select(vec![0_usize, 1, 10_000]),
+            shrinks: bool,
         ) {
             let mut sets = [&first, &second].map(|codes| {
-                let mut set = Distinct::default();
-                for code in codes {
+                let mut set = Distinct::expecting(expected, size);
+                let (each, rest) = codes.split_at(codes.len() / 2);
+                for code in each {
                     set.insert(*code, size);
                 }
+                set.extend(rest, &vec![-1; rest.len()], size);
+                set.extend(&[4_999, 0], &[0, 0], size);
                 set
             });
             let [one, two] = &mut sets;
+            if shrinks {
+                two.shrink();
+            }
             one.merge(two, size);
             let expected: HashSet<u32> = first.iter().chain(&second).copied().collect();
             prop_assert_eq!(one.count(), i64::try_from(expected.len()).unwrap());

@@ -123,7 +123,8 @@ impl Run<'_> {
         let plan = plan.within(&self.bounds);
         let first = self.number + chunks.start;
         let chunks = self.chunks.get(chunks).unwrap_or_default();
-        let mut work = Work::new(&plan, Totals::new(&plan));
+        let rows = chunks.iter().map(|chunk| chunk.len()).sum();
+        let mut work = Work::new(&plan, Totals::new(&plan, rows));
         for (number, chunk) in (first..).zip(chunks) {
             work.chunk(number, chunk);
         }
@@ -138,7 +139,7 @@ impl Run<'_> {
             return part;
         }
         let plan = plan.within(&self.bounds);
-        let mut totals = Totals::new(&plan);
+        let mut totals = Totals::new(&plan, self.rows());
         for part in &parts {
             totals.absorb(part, 0);
         }

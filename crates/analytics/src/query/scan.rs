@@ -29,7 +29,8 @@ impl Snapshot {
         let plan = Plan::new(self, scope, query);
         let kept: &Kept = self.memo.get();
         let Pieces { mut runs, chunks } = Pieces::new(self, &plan, scope, query);
-        let mut totals = Totals::new(&plan);
+        let pieces = runs.iter().map(Run::rows).chain(chunks.iter().map(|(_, chunk)| chunk.len()));
+        let mut totals = Totals::new(&plan, pieces.sum());
         runs.retain(|run| match kept.find(run) {
             Some(part) => {
                 totals.absorb(&part, run.bucket);
@@ -57,7 +58,7 @@ impl Snapshot {
             work.totals
         };
         let found = thread::scope(|scope| {
-            let start = || scope.spawn(|| read(Totals::new(&plan)));
+            let start = || scope.spawn(|| read(Totals::new(&plan, rows / threads)));
             let helpers: Vec<_> = (1..threads).map(|_| start()).collect();
             let mut own = read(totals);
             for helper in helpers {

@@ -105,7 +105,7 @@ mod tests {
                 let shares = Shares::new(&runs, threads);
                 let chunks: usize = shares.list.iter().map(|(_, chunks)| chunks.len()).sum();
                 assert_eq!(chunks, runs.iter().map(Run::len).sum::<usize>());
-                let mut totals = Totals::new(&plan);
+                let mut totals = Totals::new(&plan, 0);
                 let mut whole = 0;
                 while shares.read_next(&plan, |run, part| {
                     totals.absorb(&part, run.bucket);

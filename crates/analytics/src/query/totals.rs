@@ -13,6 +13,11 @@ use super::whole::Whole;
 /// Numbers that dense cells may take in one thread.
 const DENSE_MAX: usize = 1 << 23;
 
+/// Bytes that sets may take in one thread when they begin as bits: so many together, or for each
+/// row that is read.
+const SETS_BYTES_MAX: usize = 4 << 20;
+const SETS_BYTES_PER_ROW: usize = 8;
+
 /// Places for ids that are worth it to sort one, instead of comparing it.
 const PLACES_PER_ID: usize = 4;
 
@@ -58,6 +63,8 @@ pub(super) struct Totals<'a> {
     plan: &'a Plan<'a>,
     cells: Cells,
     pub(super) by_step: Vec<Total>,
+    /// How many numbers a set may get. 0 when it begins as a list, however many.
+    expected: usize,
     /// Whether a cell has any row.
     is_used: Vec<bool>,
     /// For each of the plan's conditions, the order that each cell saw last.
@@ -65,7 +72,8 @@ pub(super) struct Totals<'a> {
 }
 
 impl<'a> Totals<'a> {
-    pub(super) fn new(plan: &'a Plan<'a>) -> Self {
+    /// For reading so many orders.
+    pub(super) fn new(plan: &'a Plan<'a>, rows: usize) -> Self {
         let cells = plan.buckets.saturating_mul(plan.keys);
         let is_dense = cells.saturating_mul(plan.steps.len() + 1) <= DENSE_MAX;
         let is_dense = is_dense && !plan.has_few_groups();
@@ -79,6 +87,7 @@ impl<'a> Totals<'a> {
             plan,
             cells: if is_dense { Cells::Dense } else { Cells::Sparse(HashMap::new()) },
             by_step: by_step.collect(),
+            expected: if is_dense { expected(plan, rows, cells) } else { 0 },
             is_used: Vec::new(),
             seen: plan.whens.iter().map(|_| Vec::new()).collect(),
         };
@@ -293,7 +302,9 @@ impl<'a> Totals<'a> {
         for total in &mut self.by_step {
             match total {
                 Total::Sum(sums) => sums.resize(cells, 0),
-                Total::Distinct(sets, _) => sets.resize_with(cells, Distinct::default),
+                Total::Distinct(sets, size) => {
+                    sets.resize_with(cells, || Distinct::expecting(self.expected, *size));
+                }
             }
         }
         self.is_used.resize(cells, false);
@@ -303,6 +314,17 @@ impl<'a> Totals<'a> {
             }
         }
     }
+}
+
+/// How many numbers each set may get from so many orders, if bits for all are worth their memory.
+fn expected(plan: &Plan<'_>, rows: usize, cells: usize) -> usize {
+    let bytes = |step: &Step| match step {
+        Step::Distinct { subject, .. } => plan.subjects(*subject) / 8,
+        _ => 0,
+    };
+    let bytes = plan.steps.iter().map(bytes).sum::<usize>().saturating_mul(cells);
+    let bytes_max = SETS_BYTES_MAX.max(rows.saturating_mul(SETS_BYTES_PER_ROW));
+    if bytes > bytes_max { 0 } else { rows / cells.max(1) }
 }
 
 /// A cell that is shown.

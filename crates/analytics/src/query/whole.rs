@@ -233,6 +233,11 @@ impl<'a, 'b> Whole<'a, 'b> {
     pub(super) fn collect(&self, subject: Subject, when: usize, set: &mut Distinct, size: usize) {
         let subjects = Subjects::read(self.block, self.plan, subject);
         let (mask, _) = self.mask(when);
+        if let Subjects::Units(codes) = &subjects
+            && subject == Subject::Customer
+        {
+            return set.extend(codes, mask, size);
+        }
         for (unit, row) in self.chosen(mask) {
             subjects.of(unit, row).for_each(|code| set.insert(code, size));
         }
