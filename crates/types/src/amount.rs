@@ -5,12 +5,15 @@ use std::iter::Sum;
 use std::ops::{Add, AddAssign, Neg, Sub, SubAssign};
 use std::str::FromStr;
 
+use serde::de::{self, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// Millionths in one.
 const SCALE: i64 = 1_000_000;
 /// Decimals that an amount keeps.
 const DECIMALS: u32 = 6;
+/// All whole numbers up to this one are binary fractions of double precision.
+const WHOLE_AS_F64_MAX: u64 = 1 << 53;
 
 /// An exact decimal number with six decimals, as stored in every column of money or quantity.
 ///
@@ -61,12 +64,12 @@ impl Amount {
         if whole.is_empty() && fraction.is_empty() {
             return None;
         }
-        let mut millionths: i128 = 0;
+        let mut millionths: u64 = 0;
         for byte in whole {
             millionths = millionths.checked_mul(10)?.checked_add(digit(*byte)?)?;
         }
-        millionths = millionths.checked_mul(i128::from(SCALE))?;
-        let mut place = i128::from(SCALE);
+        millionths = millionths.checked_mul(SCALE.unsigned_abs())?;
+        let mut place = SCALE.unsigned_abs();
         for (index, byte) in (0_u32..).zip(fraction) {
             let value = digit(*byte)?;
             place /= 10;
@@ -75,8 +78,8 @@ impl Amount {
                 millionths = millionths.checked_add(1)?;
             }
         }
-        let signed = if negative { -millionths } else { millionths };
-        i64::try_from(signed).ok().map(Self).filter(|amount| amount.is_exact())
+        let magnitude = i64::try_from(millionths).ok()?;
+        Some(Self(if negative { -magnitude } else { magnitude })).filter(|amount| amount.is_exact())
     }
 
     /// With exactly so many decimals (six at most), rounded half away from zero: `12.50`.
@@ -106,7 +109,16 @@ impl Amount {
     }
 
     /// For whoever must calculate with binary fractions: the nearest of them.
+    #[expect(
+        clippy::as_conversions,
+        clippy::cast_precision_loss,
+        reason = "both numbers are what they are as binary fractions, so that their quotient is \
+                  the nearest to the amount"
+    )]
     pub fn to_f64(self) -> f64 {
+        if self.0.unsigned_abs() <= WHOLE_AS_F64_MAX {
+            return self.0 as f64 / SCALE as f64;
+        }
         self.to_string().parse().unwrap_or_default()
     }
 
@@ -169,8 +181,8 @@ impl Amount {
     }
 }
 
-fn digit(byte: u8) -> Option<i128> {
-    byte.is_ascii_digit().then(|| i128::from(byte - b'0'))
+fn digit(byte: u8) -> Option<u64> {
+    byte.is_ascii_digit().then(|| u64::from(byte - b'0'))
 }
 
 /// The quotient, rounded half away from zero. The divisor is not zero.
@@ -185,8 +197,18 @@ fn divided(number: i128, divisor: i128) -> i128 {
 /// Without zeros at the end, and without a point if nothing is behind it: `12.5`, `12`.
 impl fmt::Display for Amount {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let text = self.to_text(DECIMALS);
-        formatter.write_str(text.trim_end_matches('0').trim_end_matches('.'))
+        let sign = if self.0 < 0 { "-" } else { "" };
+        let (magnitude, scale) = (self.0.unsigned_abs(), SCALE.unsigned_abs());
+        let (whole, mut fraction) = (magnitude / scale, magnitude % scale);
+        if fraction == 0 {
+            return write!(formatter, "{sign}{whole}");
+        }
+        let mut width = 6;
+        while fraction.is_multiple_of(10) {
+            fraction /= 10;
+            width -= 1;
+        }
+        write!(formatter, "{sign}{whole}.{fraction:0width$}")
     }
 }
 
@@ -206,8 +228,22 @@ impl Serialize for Amount {
 
 impl<'de> Deserialize<'de> for Amount {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = std::borrow::Cow::<'de, str>::deserialize(deserializer)?;
-        text.parse().map_err(serde::de::Error::custom)
+        deserializer.deserialize_str(Decimal)
+    }
+}
+
+/// Reads an amount where its text stands, without a copy.
+struct Decimal;
+
+impl Visitor<'_> for Decimal {
+    type Value = Amount;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("a decimal number as a text")
+    }
+
+    fn visit_str<E: de::Error>(self, text: &str) -> Result<Amount, E> {
+        text.parse().map_err(E::custom)
     }
 }
 
@@ -262,6 +298,8 @@ impl Sum for Amount {
 
 #[cfg(test)]
 mod tests {
+    use serde::de::value::StrDeserializer;
+
     use super::*;
 
     fn amount(text: &str) -> Amount {
@@ -289,6 +327,24 @@ mod tests {
         ];
         for (text, expected) in table {
             assert_eq!(amount(text).as_millionths(), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn binary_fractions_and_texts_are_the_nearest() {
+        let mut number = 1_u64;
+        for _ in 0..100_000 {
+            // Of all magnitudes and both signs.
+            number = number.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            let millionths = number.cast_signed() >> (number % 63);
+            let amount = Amount::from_millionths(millionths);
+            let exact = amount.to_text(DECIMALS);
+            assert_eq!(amount.to_f64().to_bits(), exact.parse::<f64>().unwrap().to_bits());
+            let short = exact.trim_end_matches('0').trim_end_matches('.');
+            assert_eq!(amount.to_string(), if short == "-0" { "0" } else { short });
+            assert!(!amount.is_exact() || Amount::parse(short) == Some(amount), "{exact}");
+            let read = Amount::deserialize(StrDeserializer::<de::value::Error>::new(&exact));
+            assert_eq!(read.ok(), Amount::parse(&exact));
         }
     }
 
