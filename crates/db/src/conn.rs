@@ -83,6 +83,13 @@ pub(crate) fn check_params(params: &[Val<'_>]) -> Result<()> {
 pub trait Row {
     fn int(&self, index: usize) -> Result<Option<i64>>;
     fn text(&self, index: usize) -> Result<Option<String>>;
+    /// Shows the text where it stands, if there is one.
+    fn look_at_text(&self, index: usize, look: &mut dyn FnMut(&str)) -> Result<()> {
+        if let Some(text) = self.text(index)? {
+            look(&text);
+        }
+        Ok(())
+    }
     fn bytes(&self, index: usize) -> Result<Option<Vec<u8>>>;
 }
 

@@ -45,10 +45,11 @@ macro_rules! named {
                 row: &dyn $crate::Row,
                 index: usize,
             ) -> types::Result<Option<Self>> {
-                let Some(name) = row.text(index)? else { return Ok(None) };
+                let mut found = None;
+                row.look_at_text(index, &mut |name| found = Some(Self::from_name(name)))?;
                 let unknown =
                     || types::Error::internal(format!("column {index} has an unknown name"));
-                Self::from_name(&name).map(Some).ok_or_else(unknown)
+                found.map(|one| one.ok_or_else(unknown)).transpose()
             }
 
             fn value(&self) -> $crate::Val<'_> {

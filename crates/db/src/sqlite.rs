@@ -293,6 +293,14 @@ impl Row for SqliteRow<'_> {
         self.0.get(index).map_err(failed)
     }
 
+    fn look_at_text(&self, index: usize, look: &mut dyn FnMut(&str)) -> Result<()> {
+        let text = self.0.get_ref(index).and_then(|value| Ok(value.as_str_or_null()?));
+        if let Some(text) = text.map_err(failed)? {
+            look(text);
+        }
+        Ok(())
+    }
+
     fn bytes(&self, index: usize) -> Result<Option<Vec<u8>>> {
         self.0.get(index).map_err(failed)
     }

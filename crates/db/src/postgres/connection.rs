@@ -292,6 +292,13 @@ impl Row for PgRow<'_> {
         self.0.try_get(index).map_err(failed)
     }
 
+    fn look_at_text(&self, index: usize, look: &mut dyn FnMut(&str)) -> Result<()> {
+        if let Some(text) = self.0.try_get(index).map_err(failed)? {
+            look(text);
+        }
+        Ok(())
+    }
+
     fn bytes(&self, index: usize) -> Result<Option<Vec<u8>>> {
         self.0.try_get(index).map_err(failed)
     }
