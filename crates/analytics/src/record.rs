@@ -2,7 +2,8 @@
 
 pub(crate) mod details;
 
-use shop_rows::order::{ItemKind, Order, OrderItemRow};
+use shop_rows::order::ItemKind;
+use shop_rows::order::figures::{Figures, ItemFigures};
 use types::{Amount, Result};
 
 use details::{LineDetails, OrderDetails};
@@ -24,13 +25,13 @@ impl Default for Rules {
 
 /// An order or refund with its details read.
 pub(crate) struct Record<'a> {
-    pub(crate) order: &'a Order,
+    pub(crate) order: &'a Figures,
     pub(crate) details: OrderDetails,
-    pub(crate) items: Vec<(&'a OrderItemRow, LineDetails)>,
+    pub(crate) items: Vec<(&'a ItemFigures, LineDetails)>,
 }
 
 impl<'a> Record<'a> {
-    pub(crate) fn read(order: &'a Order) -> Result<Self> {
+    pub(crate) fn read(order: &'a Figures) -> Result<Self> {
         let items = order.items.iter().map(|item| Ok((item, LineDetails::read(item)?)));
         let details = OrderDetails::read(&order.row)?;
         Ok(Self { order, details, items: items.collect::<Result<_>>()? })
@@ -39,7 +40,7 @@ impl<'a> Record<'a> {
     pub(crate) fn of_kind(
         &self,
         kind: ItemKind,
-    ) -> impl Iterator<Item = &(&'a OrderItemRow, LineDetails)> {
+    ) -> impl Iterator<Item = &(&'a ItemFigures, LineDetails)> {
         self.items.iter().filter(move |(item, _)| item.kind == kind)
     }
 
@@ -57,7 +58,7 @@ impl<'a> Record<'a> {
 
 /// A line about a product, with what its figures depend on.
 pub(crate) struct LineRecord<'a> {
-    pub(crate) item: &'a OrderItemRow,
+    pub(crate) item: &'a ItemFigures,
     pub(crate) details: &'a LineDetails,
     pub(crate) rules: Rules,
     /// The tax rates of its order.

@@ -1,12 +1,14 @@
 //! Customers as reports count them: every user who bought something or registered, and every guest,
 //! under one number. A guest is known by the e-mail address, in whatever case.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::sync::LazyLock;
 
 use db::bulk::{self, BATCH_ROWS};
-use db::filter::{Clause, Direction, Filter, LIST_MAX, Page, containing, fold};
-use db::{Column, Conn, Engine, Row, SITE, Sql, Val, counter, statements};
+use db::filter::{Clause, Direction, Filter, LIST_MAX, Page, Param, containing, fold};
+use db::{
+    Column, Conn, Engine, Record as _, Row, SITE, Sql, Val, counter, record, select, statements,
+};
 use types::{Error, Kind, Result, Timestamp};
 
 const CUSTOMER_ID: &str = "customer.id";
@@ -72,6 +74,10 @@ statements! {
         lookup_columns!(),
         " FROM customer_lookup WHERE site_id = $1 AND customer_id > $2
           ORDER BY customer_id LIMIT $3"
+    );
+    CUSTOMER_KEYS_AFTER = select!(
+        CustomerKey,
+        "WHERE site_id = $1 AND customer_id > $2 ORDER BY customer_id LIMIT $3"
     );
     CUSTOMER_LOOKUP_MARK =
         "UPDATE customer_lookup SET changed = $1 WHERE site_id = $2 AND customer_id = $3";
@@ -327,39 +333,44 @@ pub fn find_by_email(conn: &mut dyn Conn, email: &str) -> Result<Option<Customer
     conn.row(&CUSTOMER_LOOKUP_BY_EMAIL, &params, CustomerLookupRow::read)
 }
 
-/// The numbers of these users, as far as they have one, in one query.
-pub fn ids_of_users(conn: &mut dyn Conn, user_ids: &[i64]) -> Result<HashMap<i64, i64>> {
-    let mut filter = Filter::new("site_id = ?", SITE);
-    filter.and_list("user_id IN (?)", user_ids)?;
-    if user_ids.is_empty() {
-        return Ok(HashMap::new());
+record! {
+    /// What tells whose orders are a customer's.
+    #[derive(Clone, Debug, Default, PartialEq, Eq)]
+    pub struct CustomerKey in "customer_lookup", fixed(site_id = SITE), key(customer_id: i64) {
+        user_id: Option<i64>,
+        email_key: String,
     }
-    // In the order of the index; another would be a reason for SQLite to read the whole table.
-    let order = vec![(Clause::fixed("user_id"), Direction::Ascending)];
-    let selection = ("user_id, customer_id", "customer_lookup");
-    let read = |row: &dyn Row| Ok((row.get(0)?, row.get(1)?));
-    let (rows, _) = filter.page::<(i64, i64)>(conn, selection, order, Page::default(), read)?;
-    Ok(rows.into_iter().collect())
 }
 
-/// The numbers of customers by their folded e-mail addresses, as [`find_by_email`] finds them, in
-/// one query.
-pub fn ids_of_emails(conn: &mut dyn Conn, emails: &[String]) -> Result<HashMap<String, i64>> {
-    let keys: Vec<String> =
-        emails.iter().map(|email| fold(email)).filter(|key| !key.is_empty()).collect();
-    if keys.is_empty() {
-        return Ok(HashMap::new());
+/// The keys of up to `limit` customers with greater numbers, by them: to read all of them in parts.
+pub fn keys_after(conn: &mut dyn Conn, customer_id: i64, limit: i64) -> Result<Vec<CustomerKey>> {
+    let params = [SITE.into(), customer_id.into(), limit.into()];
+    conn.rows(&CUSTOMER_KEYS_AFTER, &params, CustomerKey::read)
+}
+
+/// The keys of these users, as far as they are customers, in one query.
+pub fn keys_of_users(conn: &mut dyn Conn, user_ids: &[i64]) -> Result<Vec<CustomerKey>> {
+    // In the order of the index; another would be a reason for SQLite to read the whole table.
+    keys(conn, ("user_id IN (?)", user_ids), "user_id")
+}
+
+/// The keys of all customers with these folded e-mail addresses, in one query.
+pub fn keys_of_emails(conn: &mut dyn Conn, email_keys: &[String]) -> Result<Vec<CustomerKey>> {
+    keys(conn, ("email_key IN (?)", email_keys), "email_key")
+}
+
+fn keys<T: Into<Param> + Clone>(
+    conn: &mut dyn Conn,
+    (fragment, values): (&'static str, &[T]),
+    order: &'static str,
+) -> Result<Vec<CustomerKey>> {
+    if values.is_empty() {
+        return Ok(Vec::new());
     }
     let mut filter = Filter::new("site_id = ?", SITE);
-    filter.and_list("email_key IN (?)", &keys)?;
-    let rank = Clause::fixed("CASE WHEN user_id IS NULL THEN 1 ELSE 0 END");
-    let by_id = Clause::fixed("customer_id");
-    let order = vec![(rank, Direction::Descending), (by_id, Direction::Descending)];
-    let selection = ("email_key, customer_id", "customer_lookup");
-    let read = |row: &dyn Row| Ok((row.get(0)?, row.get(1)?));
-    let (rows, _) = filter.page::<(String, i64)>(conn, selection, order, Page::default(), read)?;
-    // The best comes last and stays.
-    Ok(rows.into_iter().collect())
+    filter.and_list(fragment, values)?;
+    let order = vec![(Clause::fixed(order), Direction::Ascending)];
+    filter.records_uncounted(conn, order, Page::default())
 }
 
 /// The guest with this e-mail address, in whatever case.

@@ -40,6 +40,7 @@ pub fn all_statements() -> Vec<&'static Sql> {
         order::STATEMENTS,
         order::item::STATEMENTS,
         order::marked::STATEMENTS,
+        order::figures::STATEMENTS,
         order::sums::STATEMENTS,
         order_note::STATEMENTS,
         payment::STATEMENTS,

@@ -5,6 +5,7 @@
 //! they are: [`list()`] and [`with_items`]. [`insert_many`] is the way in for imports. What an
 //! order must add up to, and what else changes with it, is not decided here.
 
+pub mod figures;
 pub(crate) mod item;
 mod list;
 pub(crate) mod marked;
@@ -132,12 +133,6 @@ statements! {
     ORDER_DELETE = "DELETE FROM orders WHERE site_id = $1 AND order_id = $2";
     ORDER_GET =
         concat!("SELECT ", order_columns!(), " FROM orders WHERE site_id = $1 AND order_id = $2");
-    ORDERS_AFTER = concat!(
-        "SELECT ",
-        order_columns!(),
-        " FROM orders WHERE site_id = $1 AND order_id > $2 AND kind = 'order'
-          ORDER BY order_id LIMIT $3"
-    );
     ORDER_STAMPS_AFTER =
         "SELECT order_id, created_us FROM orders
          WHERE site_id = $1 AND order_id > $2 AND status NOT IN ('auto-draft', 'trash')
@@ -260,13 +255,6 @@ pub fn get_many(conn: &mut dyn Conn, order_ids: &[i64]) -> Result<Vec<Order>> {
     let wanted = OrderFilter { include, sort: OrderSort::Id, ..OrderFilter::default() };
     let (rows, _) = list(conn, &wanted)?;
     with_items(conn, rows)
-}
-
-/// Up to `limit` orders, not refunds, whose ids are greater than `order_id`, by their ids and
-/// without their lines: for who goes through all of them.
-pub fn after(conn: &mut dyn Conn, order_id: i64, limit: i64) -> Result<Vec<OrderRow>> {
-    let params = [SITE.into(), order_id.into(), limit.into()];
-    conn.rows(&ORDERS_AFTER, &params, OrderRow::read)
 }
 
 /// When an order or refund was made.

@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use shop_rows::order::OrderItemRow;
+use shop_rows::order::figures::ItemFigures;
 use types::Amount;
 
 use super::{share, with_shares};
@@ -117,8 +117,8 @@ fn lines(rules: Rules, order: &Record<'_>, others: &[&Record<'_>], left: &Left) 
 
 /// Whether a line of a refund is about this line of the order.
 fn is_about(
-    (refunded, details): &(&OrderItemRow, LineDetails),
-    (item, _): &(&OrderItemRow, LineDetails),
+    (refunded, details): &(&ItemFigures, LineDetails),
+    (item, _): &(&ItemFigures, LineDetails),
 ) -> bool {
     match details.refunded_item() {
         Some(item_id) => item_id == item.item_id,

@@ -7,32 +7,43 @@
 use std::collections::BTreeMap;
 use std::num::NonZero;
 use std::sync::mpsc::{SyncSender, sync_channel};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
-use db::Database;
-use shop_rows::order::{self, OrderRow};
+use db::{Conn, Database};
+use shop_rows::order::figures;
 use site_rows::post;
 use types::{Error, Result};
 
 use super::load;
 use crate::current::Facts;
+use crate::derive::Customers;
 use crate::facts::OrderFact;
+use crate::record::Rules;
 
 /// Threads at most: the store has others to serve.
 const THREADS_MAX: usize = 4;
 
-/// Reads all orders after that id, and hands them on until there are no more.
+/// Reads all orders after that id, makes facts of them by these rules, and hands them on until there are no more.
 pub(super) fn read(
     store: &Database,
     facts: &Facts,
+    rules: Rules,
     after: i64,
     mut hand_on: impl FnMut(Portion) -> Result<()>,
 ) -> Result<()> {
     let cores = thread::available_parallelism().map_or(1, NonZero::get);
     let threads = cores.clamp(1, THREADS_MAX);
     let last = store.read_blocking(post::next_id)?;
-    let reading = Reading { store, facts, last, next: Mutex::new((after, 0)) };
+    let customers = Arc::new(store.read_blocking(load::all_customers)?);
+    let reading = Reading {
+        store,
+        facts,
+        rules,
+        customers,
+        last,
+        next: Mutex::new(Next { after: Some(after), number: 0 }),
+    };
     thread::scope(|scope| {
         let (send, found) = sync_channel(threads);
         for _ in 0..threads {
@@ -59,7 +70,7 @@ pub(super) struct Portion {
     pub(super) facts: Vec<OrderFact>,
     /// How many orders were read, whatever became of them.
     pub(super) orders: u64,
-    /// The greatest of their ids.
+    /// No order up to this id is still to be read.
     pub(super) last: i64,
 }
 
@@ -70,10 +81,19 @@ type Numbered = (u64, Portion);
 struct Reading<'a> {
     store: &'a Database,
     facts: &'a Facts,
+    rules: Rules,
+    customers: Arc<Customers>,
     /// No order has a greater id.
     last: i64,
-    /// The id after which the next orders come, and the number of their portion.
-    next: Mutex<(i64, u64)>,
+    next: Mutex<Next>,
+}
+
+/// What is read next.
+struct Next {
+    /// The ids that are read come after this one; nothing once all are read.
+    after: Option<i64>,
+    /// The number of the portion.
+    number: u64,
 }
 
 impl Reading<'_> {
@@ -94,24 +114,25 @@ impl Reading<'_> {
         if self.facts.is_stopping() {
             return Err(Error::internal("the server ended before all records were read"));
         }
-        let Some((number, orders)) = self.take_orders()? else { return Ok(None) };
-        let count = u64::try_from(orders.len()).unwrap_or_default();
-        let last = orders.last().map_or(0, |order| order.order_id);
-        let derive = move |conn: &mut dyn db::Conn| load::families_of(conn, orders.clone());
-        let facts = self.store.read_blocking(derive)?;
-        Ok(Some((number, Portion { facts, orders: count, last })))
+        let Some((number, after, through)) = self.take()? else { return Ok(None) };
+        let (rules, customers) = (self.rules, Arc::clone(&self.customers));
+        let derive =
+            move |conn: &mut dyn Conn| load::between(conn, rules, &customers, (after, through));
+        let (facts, orders) = self.store.read_blocking(derive)?;
+        let orders = u64::try_from(orders).unwrap_or_default();
+        Ok(Some((number, Portion { facts, orders, last: through.min(self.last) })))
     }
 
-    /// The next orders, without what belongs to them.
-    fn take_orders(&self) -> Result<Option<(u64, Vec<OrderRow>)>> {
+    /// The number of the next portion, and between which ids it lies.
+    fn take(&self) -> Result<Option<(u64, i64, i64)>> {
         let mut next = self.next.lock().unwrap_or_else(PoisonError::into_inner);
-        let (after, number) = *next;
-        let limit = i64::try_from(load::ORDERS_AT_ONCE).unwrap_or(i64::MAX);
-        let orders = self.store.read_blocking(move |conn| order::after(conn, after, limit))?;
-        let Some(last) = orders.last() else { return Ok(None) };
-        *next = (last.order_id, number + 1);
-        let percent = i128::from(last.order_id) * 100 / i128::from(self.last.max(1));
+        let Some(after) = next.after else { return Ok(None) };
+        let count = i64::try_from(load::ORDERS_AT_ONCE).unwrap_or(i64::MAX);
+        let end = self.store.read_blocking(move |conn| figures::end_of(conn, after, count))?;
+        let number = next.number;
+        *next = Next { after: end, number: number + 1 };
+        let percent = end.map_or(100, |end| i128::from(end) * 100 / i128::from(self.last.max(1)));
         self.facts.note_percent_read(u8::try_from(percent).unwrap_or(100).min(100));
-        Ok(Some((number, orders)))
+        Ok(Some((number, after, end.unwrap_or(i64::MAX))))
     }
 }

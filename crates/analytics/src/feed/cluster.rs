@@ -17,6 +17,7 @@ use super::cluster_target::ClusterTarget;
 use super::fill::{self, Filling};
 use super::follow::{Follower, Step};
 use super::lease::Lease;
+use super::load;
 use super::rechecks::Rechecks;
 use super::{PAUSE_AFTER_ERROR, events};
 use crate::clickhouse::{COMPLETE, Cluster, State};
@@ -163,7 +164,7 @@ impl ClusterFeed {
         let target = ClusterTarget::open(&self.cluster, &state, catalog)?;
         let mut follower = Follower::new(self.store.clone(), target);
         follower.last_download = state.last_download;
-        follower.rules = Some(self.store.read_blocking(fill::rules)?);
+        follower.rules = Some(self.store.read_blocking(load::rules)?);
         self.rechecks.note(state.position);
         self.follower = Some(follower);
         Ok(())

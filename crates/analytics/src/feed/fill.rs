@@ -5,17 +5,15 @@
 use std::sync::Arc;
 
 use db::{Conn, Database, fact, outbox};
-use frame::Options;
 use shop_rows::order;
 use types::{Clock, Error, Result, Timestamp};
 
 use super::follow::read_catalog;
 use super::lease::Lease;
-use super::{all_orders, events, update};
+use super::{all_orders, events, load, update};
 use crate::clickhouse::{self, COMPLETE, Cluster, ClusterWriter, State};
 use crate::current::Facts;
 use crate::record::Rules;
-use crate::settings;
 
 /// Orders and refunds that are written together.
 pub const ROWS_AT_ONCE: usize = 20_000;
@@ -102,7 +100,7 @@ pub(super) fn fits(conn: &mut dyn Conn, state: &State, cluster: &Cluster) -> Res
 /// Whose facts they are, by which rules, on how many shards, and with which columns.
 fn kinship(conn: &mut dyn Conn, cluster: &Cluster) -> Result<String> {
     let records = fact::get(conn, RECORDS)?.unwrap_or_default();
-    let Rules { decimals, rounds_taxes_late } = rules(conn)?;
+    let Rules { decimals, rounds_taxes_late } = load::rules(conn)?;
     let layout = blake3::hash(clickhouse::layout().as_bytes()).to_hex();
     let shards = cluster.shards();
     Ok(format!("{records} {decimals} {rounds_taxes_late} {shards} {layout} "))
@@ -130,7 +128,8 @@ impl Filling<'_> {
         let total = u64::try_from(total).unwrap_or_default();
         let (mut rows, mut done) = (Vec::new(), 0);
         let (store, facts, rows_at_once) = (self.store, self.facts, self.rows_at_once);
-        all_orders::read(store, facts, state.filled, |portion| {
+        let rules = store.read_blocking(load::rules)?;
+        all_orders::read(store, facts, rules, state.filled, |portion| {
             self.go_on()?;
             rows.extend(portion.facts);
             done += portion.orders;
@@ -211,8 +210,3 @@ impl Filling<'_> {
 
 /// Before all orders.
 const BEGINNING: Timestamp = Timestamp::from_micros(i64::MIN);
-
-/// By which amounts of facts are rounded now.
-pub(super) fn rules(conn: &mut dyn Conn) -> Result<Rules> {
-    Ok(settings::rules(&Options::read(conn)?))
-}

@@ -1,18 +1,21 @@
 //! Records read from the store and made into facts, some hundred orders at a time.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use db::Conn;
-use db::filter::Page;
+use db::filter::{PAGE_MAX, Page, fold};
 use frame::Options;
-use shop_rows::order::{self, Order, OrderKind, OrderRow};
+use shop_rows::customer_lookup::CustomerKey;
+use shop_rows::order::figures::{self, Figures};
+use shop_rows::order::{self, OrderKind};
 use shop_rows::{coupon, customer_lookup, download_log, product};
 use site_rows::term::{self, TermFilter};
 use types::Result;
 
-use crate::derive::{self, Numbers};
+use crate::derive::{self, Coupons, Customers};
 use crate::facts::{Catalog, DownloadFact, OrderFact};
+use crate::record::Rules;
 use crate::settings;
 
 /// The taxonomy of the categories of products.
@@ -36,12 +39,13 @@ pub(super) struct Change {
 
 /// Reads these orders, or the orders of these refunds, as they are now.
 pub(super) fn orders(conn: &mut dyn Conn, ids: &BTreeSet<i64>) -> Result<Change> {
+    let rules = rules(conn)?;
     let mut change = Change { deleted: ids.clone(), facts: Vec::new() };
     let mut order_ids = BTreeSet::new();
     let list: Vec<i64> = ids.iter().copied().collect();
     let mut orders = Vec::new();
     for some in list.chunks(ORDERS_AT_ONCE) {
-        for found in order::get_many(conn, some)? {
+        for found in figures::get_many(conn, some)? {
             match found.row.kind {
                 OrderKind::Order => orders.push(found),
                 OrderKind::Refund => drop(order_ids.insert(found.row.parent_id)),
@@ -53,35 +57,55 @@ pub(super) fn orders(conn: &mut dyn Conn, ids: &BTreeSet<i64>) -> Result<Change>
     }
     let others: Vec<i64> = order_ids.into_iter().collect();
     for some in others.chunks(ORDERS_AT_ONCE) {
-        orders.extend(order::get_many(conn, some)?);
+        orders.extend(figures::get_many(conn, some)?);
         change.deleted.extend(some);
     }
     for some in orders.chunks(ORDERS_AT_ONCE) {
-        change.facts.extend(families(conn, some)?);
+        let customers = customers_of_orders(conn, some)?;
+        change.facts.extend(families(conn, rules, &customers, some)?);
     }
     Ok(change)
 }
 
-/// The facts of these orders, whose lines are read, and of all their refunds.
-pub(super) fn families_of(conn: &mut dyn Conn, orders: Vec<OrderRow>) -> Result<Vec<OrderFact>> {
-    let orders = order::with_items(conn, orders)?;
-    families(conn, &orders)
+/// By which rules amounts are facts now.
+pub(super) fn rules(conn: &mut dyn Conn) -> Result<Rules> {
+    Ok(settings::rules(&Options::read(conn)?))
+}
+
+/// The facts of the orders whose ids are greater than the one and at most the other, and of all
+/// their refunds, and how many orders there are.
+pub(super) fn between(
+    conn: &mut dyn Conn,
+    rules: Rules,
+    customers: &Customers,
+    (after, through): (i64, i64),
+) -> Result<(Vec<OrderFact>, usize)> {
+    let orders = figures::between(conn, after, through)?;
+    let mut facts = Vec::with_capacity(orders.len());
+    // Somebody may have stored more of them than were expected.
+    for some in orders.chunks(ORDERS_AT_ONCE) {
+        facts.extend(families(conn, rules, customers, some)?);
+    }
+    Ok((facts, orders.len()))
 }
 
 /// The facts of these orders and of all their refunds.
-fn families(conn: &mut dyn Conn, orders: &[Order]) -> Result<Vec<OrderFact>> {
-    let rules = settings::rules(&Options::read(conn)?);
+fn families(
+    conn: &mut dyn Conn,
+    rules: Rules,
+    customers: &Customers,
+    orders: &[Figures],
+) -> Result<Vec<OrderFact>> {
     let ids: Vec<i64> = orders.iter().map(|order| order.row.order_id).collect();
-    let refunds = order::refunds_of(conn, &ids)?;
-    let mut by_order: BTreeMap<i64, Vec<Order>> = BTreeMap::new();
-    for refund in order::with_items(conn, refunds)? {
+    let mut by_order: HashMap<i64, Vec<Figures>> = HashMap::new();
+    for refund in figures::refunds_of(conn, &ids)? {
         by_order.entry(refund.row.parent_id).or_default().push(refund);
     }
-    let numbers = numbers(conn, orders)?;
-    let mut facts = Vec::new();
+    let coupons = coupons(conn, orders)?;
+    let mut facts = Vec::with_capacity(orders.len() + by_order.len());
     for order in orders {
         let refunds = by_order.remove(&order.row.order_id).unwrap_or_default();
-        match derive::family(rules, &numbers, order, &refunds) {
+        match derive::family(rules, (customers, &coupons), order, &refunds) {
             Ok(family) => facts.extend(family),
             // One damaged record must not keep all others out of the reports.
             Err(error) => {
@@ -93,37 +117,47 @@ fn families(conn: &mut dyn Conn, orders: &[Order]) -> Result<Vec<OrderFact>> {
     Ok(facts)
 }
 
-/// What the orders name in another way than reports do.
-fn numbers(conn: &mut dyn Conn, orders: &[Order]) -> Result<Numbers> {
-    let users = orders.iter().map(|order| order.row.customer_id).filter(|user_id| *user_id != 0);
-    let users: BTreeSet<i64> = users.collect();
-    let guests = orders.iter().filter(|order| order.row.customer_id == 0);
-    let emails: BTreeSet<String> = guests.map(|order| order.row.billing_email.clone()).collect();
-    let mut numbers = Numbers {
-        customers_of_users: customer_lookup::ids_of_users(
-            conn,
-            &users.into_iter().collect::<Vec<i64>>(),
-        )?,
-        customers_of_emails: customer_lookup::ids_of_emails(
-            conn,
-            &emails.into_iter().collect::<Vec<String>>(),
-        )?,
-        ..Numbers::default()
-    };
-    if orders.iter().any(|order| order.row.billing_email.is_empty()) {
-        // All guests without an address are one.
-        if let Some(guest) = customer_lookup::find_guest(conn, "")? {
-            numbers.customers_of_emails.insert(String::new(), guest.customer_id);
-        }
-    }
+/// The numbers of coupons that the orders name by their codes alone.
+fn coupons(conn: &mut dyn Conn, orders: &[Figures]) -> Result<Coupons> {
+    let mut coupons = Coupons::new();
     for order in orders {
         for code in derive::unnumbered_coupons(order).unwrap_or_default() {
             if let Some(found) = coupon::find_by_code(conn, &code)? {
-                numbers.coupons.insert(db::filter::fold(&code), found.coupon_id);
+                coupons.insert(fold(&code), found.coupon_id);
             }
         }
     }
-    Ok(numbers)
+    Ok(coupons)
+}
+
+/// The customers that these orders may belong to.
+fn customers_of_orders(conn: &mut dyn Conn, orders: &[Figures]) -> Result<Customers> {
+    let users = orders.iter().map(|order| order.row.customer_id).filter(|user_id| *user_id != 0);
+    let users: Vec<i64> = users.collect::<BTreeSet<i64>>().into_iter().collect();
+    let guests = orders.iter().filter(|order| order.row.customer_id == 0);
+    let mut emails: BTreeSet<String> = guests.map(|order| fold(&order.row.billing_email)).collect();
+    let nobodys = emails.remove("");
+    let emails: Vec<String> = emails.into_iter().collect();
+    let mut keys = customer_lookup::keys_of_users(conn, &users)?;
+    keys.extend(customer_lookup::keys_of_emails(conn, &emails)?);
+    if nobodys && let Some(guest) = customer_lookup::find_guest(conn, "")? {
+        let (customer_id, email_key) = (guest.customer_id, String::new());
+        keys.push(CustomerKey { customer_id, user_id: None, email_key });
+    }
+    let mut customers = Customers::default();
+    keys.iter().for_each(|key| customers.add(key));
+    Ok(customers)
+}
+
+/// All customers: to be found in memory by who goes through all orders.
+pub(super) fn all_customers(conn: &mut dyn Conn) -> Result<Customers> {
+    let (mut customers, mut after) = (Customers::default(), i64::MIN);
+    loop {
+        let keys = customer_lookup::keys_after(conn, after, PAGE_MAX)?;
+        let Some(last) = keys.last() else { return Ok(customers) };
+        after = last.customer_id;
+        keys.iter().for_each(|key| customers.add(key));
+    }
 }
 
 /// Downloads after that id.

@@ -22,10 +22,11 @@ impl Feed {
         // What changes from here on is in the feed behind this position.
         let (position, options) =
             follower.store.read_blocking(|conn| Ok((outbox::head(conn)?, Options::read(conn)?)))?;
+        let rules = settings::rules(&options);
         let mut writer = Writer::new(settings::excluded_statuses(&options));
         writer.set_position(position);
         let mut rows = Vec::new();
-        all_orders::read(&follower.store, &self.facts, 0, |portion| {
+        all_orders::read(&follower.store, &self.facts, rules, 0, |portion| {
             rows.extend(portion.facts);
             if rows.len() >= ROWS_AT_ONCE {
                 writer.apply(&BTreeSet::new(), &rows);
@@ -35,7 +36,7 @@ impl Feed {
         })?;
         writer.apply(&BTreeSet::new(), &rows);
         follower.target = writer;
-        follower.rules = Some(settings::rules(&options));
+        follower.rules = Some(rules);
         follower.last_download = 0;
         follower.read_catalog()?;
         follower.is_stale = false;

@@ -1,8 +1,9 @@
 //! The details of records, as far as facts follow from them.
 
+use memchr::memmem;
 use serde::Deserialize;
 use serde_json::Value;
-use shop_rows::order::{OrderItemRow, OrderRow};
+use shop_rows::order::figures::{ItemFigures, OrderFigures};
 use types::{Amount, Error, Result};
 
 use super::Rules;
@@ -10,6 +11,9 @@ use super::Rules;
 /// Attributes of a line that count, and bytes of the name or value of one.
 const ATTRIBUTES_MAX: usize = 32;
 const ATTRIBUTE_LENGTH_MAX: usize = 256;
+
+/// How the member with entries is written.
+const ENTRIES: &[u8] = b"\"meta_data\"";
 
 /// An entry that anybody may have added to a record.
 #[derive(Debug, Deserialize)]
@@ -30,7 +34,11 @@ pub(crate) struct OrderDetails {
 }
 
 impl OrderDetails {
-    pub(crate) fn read(order: &OrderRow) -> Result<Self> {
+    pub(crate) fn read(order: &OrderFigures) -> Result<Self> {
+        // Addresses and notes are long, and most orders have no entries.
+        if memmem::find(order.details.as_bytes(), ENTRIES).is_none() {
+            return Ok(Self::default());
+        }
         read(&order.details)
     }
 
@@ -62,7 +70,7 @@ pub(crate) struct LineDetails {
 }
 
 impl LineDetails {
-    pub(crate) fn read(item: &OrderItemRow) -> Result<Self> {
+    pub(crate) fn read(item: &ItemFigures) -> Result<Self> {
         read(&item.details)
     }
 

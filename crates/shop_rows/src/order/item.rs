@@ -104,12 +104,22 @@ pub fn change_items(conn: &mut dyn Conn, order_id: i64, items: &[OrderItemRow]) 
 pub fn items_of(conn: &mut dyn Conn, order_ids: &[i64]) -> Result<Vec<OrderItemRow>> {
     let mut ids = order_ids.to_vec();
     ids.sort_unstable();
+    columns_of(conn, &ids, item_columns!(), OrderItemRow::read)
+}
+
+/// [`items_of`] orders whose ids are ascending, with other columns.
+pub(super) fn columns_of<T>(
+    conn: &mut dyn Conn,
+    order_ids: &[i64],
+    columns: &'static str,
+    read: fn(&dyn Row) -> Result<T>,
+) -> Result<Vec<T>> {
     let mut items = Vec::new();
-    for ids in ids.chunks(LIST_MAX) {
+    for ids in order_ids.chunks(LIST_MAX) {
         let mut offset = 0;
         // Every page but the last is full. A list of orders seldom has a second one.
         loop {
-            let rows = page_of(conn, ids, offset)?;
+            let rows = page_of(conn, (ids, offset), columns, read)?;
             let found = i64::try_from(rows.len()).unwrap_or(i64::MAX);
             items.extend(rows);
             if found < PAGE_MAX {
@@ -117,21 +127,29 @@ pub fn items_of(conn: &mut dyn Conn, order_ids: &[i64]) -> Result<Vec<OrderItemR
             }
             offset += found;
             if items.len() >= ITEMS_MAX {
-                return Err(Error::invalid("the orders have too many lines; ask for fewer orders"));
+                return Err(too_many());
             }
         }
     }
     Ok(items)
 }
 
-fn page_of(conn: &mut dyn Conn, order_ids: &[i64], offset: i64) -> Result<Vec<OrderItemRow>> {
+pub(super) fn too_many() -> Error {
+    Error::invalid("the orders have too many lines; ask for fewer orders")
+}
+
+fn page_of<T>(
+    conn: &mut dyn Conn,
+    (order_ids, offset): (&[i64], i64),
+    columns: &'static str,
+    read: fn(&dyn Row) -> Result<T>,
+) -> Result<Vec<T>> {
     let mut filter = Filter::new("site_id = ?", SITE);
     filter.and_list("order_id IN (?)", order_ids)?;
     let keys = ["order_id", "position", "item_id"];
     let order = keys.map(|key| (Clause::fixed(key), Direction::Ascending)).into();
     let page = Page { offset, limit: PAGE_MAX };
-    let selection = (item_columns!(), "order_items");
-    Ok(filter.page(conn, selection, order, page, OrderItemRow::read)?.0)
+    Ok(filter.page(conn, (columns, "order_items"), order, page, read)?.0)
 }
 
 /// The orders with their lines, which [`items_of`] reads for all of them together.

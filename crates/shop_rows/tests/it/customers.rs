@@ -4,7 +4,7 @@ use db::filter::{Direction, Page};
 use db::{Database, filter};
 use shop_rows::customer::{self, CustomerFilter, CustomerRow};
 use shop_rows::customer_lookup::{
-    self, CustomerLookupFilter, CustomerLookupRow, LookupColumn, LookupOrder,
+    self, CustomerKey, CustomerLookupFilter, CustomerLookupRow, LookupColumn, LookupOrder,
 };
 use site_rows::user::{self, UserFilter, UserOrder, UserRow};
 use types::{Kind, Role};
@@ -122,6 +122,23 @@ fn everybody_has_one_number(database: &TestDatabase) {
             assert!(customer_lookup::update(conn, &registered)?);
             assert_eq!(customer_lookup::find_guest(conn, "guest@example.com")?, None);
             assert_eq!(customer_lookup::find_by_user(conn, 8)?, Some(registered));
+            let key = |customer_id, user_id, email_key: &str| {
+                let email_key = email_key.to_owned();
+                CustomerKey { customer_id, user_id, email_key }
+            };
+            let all = [
+                key(1, Some(8), "guest@example.com"),
+                key(2, Some(7), "guest@example.com"),
+                key(3, None, "other@example.com"),
+            ];
+            assert_eq!(customer_lookup::keys_after(conn, 0, 10)?, all);
+            assert_eq!(customer_lookup::keys_after(conn, 1, 1)?, all[1..2]);
+            assert_eq!(customer_lookup::keys_of_users(conn, &[8, 9])?, all[..1]);
+            assert_eq!(customer_lookup::keys_of_users(conn, &[])?, []);
+            let emails = ["guest@example.com".to_owned()];
+            let mut theirs = customer_lookup::keys_of_emails(conn, &emails)?;
+            theirs.sort_by_key(|key| key.customer_id);
+            assert_eq!(theirs, all[..2]);
             let imported = CustomerLookupRow { customer_id: 40, ..lookup(None, "imported") };
             customer_lookup::insert_with_id(conn, &imported)?;
             assert_eq!(customer_lookup::find_or_insert(conn, &lookup(None, "last"))?, 41);

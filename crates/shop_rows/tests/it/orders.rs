@@ -1,6 +1,7 @@
 //! Orders with their lines and notes: what is written is what is read, one by one and in bulk.
 
 use db::{Conn, Database};
+use shop_rows::order::figures::{self, Figures};
 use shop_rows::order::{self, ItemKind, Order, OrderItemRow, OrderKind, OrderRow};
 use shop_rows::order_note;
 use site_rows::post;
@@ -16,6 +17,7 @@ testkit::on_both_engines!(
     ids_are_never_given_twice,
     a_bulk_that_fails_leaves_nothing,
     many_orders_are_read_in_two_queries,
+    figures_are_what_orders_say,
     notes_belong_to_orders,
     a_guest_takes_over_from_a_user,
     orders_with_a_mark_are_found,
@@ -184,6 +186,88 @@ fn many_orders_are_read_in_two_queries(database: &TestDatabase) {
     let most: Vec<i64> = (1..2000).collect();
     let items = store.read_blocking(move |conn| order::items_of(conn, &most)).unwrap();
     assert_eq!(items.len(), 12_000);
+}
+
+/// What figures follow from, out of an order that was read as a whole.
+fn figures_of(order: &Order) -> Figures {
+    let Order { row, items } = order.clone();
+    let item = |(position, item): (i64, OrderItemRow)| figures::ItemFigures {
+        order_id: item.order_id,
+        item_id: item.item_id,
+        position,
+        kind: item.kind,
+        name: item.name,
+        product_id: item.product_id,
+        variation_id: item.variation_id,
+        quantity: item.quantity,
+        subtotal: item.subtotal,
+        total: item.total,
+        total_tax: item.total_tax,
+        rate_id: item.rate_id,
+        details: item.details,
+    };
+    let row = figures::OrderFigures {
+        order_id: row.order_id,
+        kind: row.kind,
+        parent_id: row.parent_id,
+        status: row.status,
+        currency: row.currency,
+        customer_id: row.customer_id,
+        billing_email: row.billing_email,
+        total: row.total,
+        total_tax: row.total_tax,
+        shipping_total: row.shipping_total,
+        shipping_tax: row.shipping_tax,
+        created: row.created,
+        paid: row.paid,
+        completed: row.completed,
+        merchant_id: row.merchant_id,
+        store_id: row.store_id,
+        tpn: row.tpn,
+        details: row.details,
+    };
+    Figures { row, items: (0..).zip(items).map(item).collect() }
+}
+
+fn figures_are_what_orders_say(database: &TestDatabase) {
+    let store = database.open();
+    let mut orders = bulk();
+    // Refunds of earlier orders stand between others, and lines need not be in the order of ids.
+    for (place, order) in orders.iter_mut().enumerate().filter(|(place, _)| place % 5 == 4) {
+        order.row.kind = OrderKind::Refund;
+        order.row.parent_id = i64::try_from(place / 10 + 1).unwrap();
+        order.items.iter_mut().zip((1..=3).rev()).for_each(|(item, id)| {
+            item.item_id = i64::try_from(place * 10).unwrap() + id + 1_000;
+        });
+    }
+    store.write_blocking(move |conn| order::insert_many(conn, &orders)).unwrap();
+    let mut all = store.read_blocking(everything).unwrap();
+    all.sort_by_key(|order| order.row.order_id);
+    let wanted = |is_meant: &dyn Fn(&OrderRow) -> bool| {
+        let meant = all.iter().filter(|order| is_meant(&order.row));
+        meant.map(figures_of).collect::<Vec<_>>()
+    };
+    let is_order = |row: &OrderRow| row.kind == OrderKind::Order;
+    for (after, through) in [(0, i64::MAX), (0, 1), (17, 62), (62, 17), (150, i64::MAX)] {
+        let found = store.read_blocking(move |conn| figures::between(conn, after, through));
+        let is_meant =
+            |row: &OrderRow| is_order(row) && row.order_id > after && row.order_id <= through;
+        assert_eq!(found.unwrap(), wanted(&is_meant), "{after} {through}");
+    }
+    let ids = [3_i64, 5, 90, 140, 999];
+    let found = store.read_blocking(move |conn| figures::get_many(conn, &ids)).unwrap();
+    assert_eq!(found, wanted(&|row| ids.contains(&row.order_id)));
+    let found = store.read_blocking(move |conn| figures::refunds_of(conn, &ids)).unwrap();
+    let mut expected = wanted(&|row| !is_order(row) && ids.contains(&row.parent_id));
+    expected.sort_by_key(|refund| (refund.row.parent_id, refund.row.created));
+    assert_eq!((found.len(), found), (4, expected));
+    for (after, count, expected) in [(0, 10, Some(10)), (145, 5, Some(150)), (145, 6, None)] {
+        let end = store.read_blocking(move |conn| figures::end_of(conn, after, count)).unwrap();
+        assert_eq!(end, expected, "{count} after {after}");
+    }
+    let nothing = store
+        .read_blocking(|conn| Ok((figures::get_many(conn, &[])?, figures::refunds_of(conn, &[])?)));
+    assert_eq!(nothing.unwrap(), (Vec::new(), Vec::new()));
 }
 
 fn notes_belong_to_orders(database: &TestDatabase) {
