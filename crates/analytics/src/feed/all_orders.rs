@@ -23,6 +23,9 @@ use crate::record::Rules;
 
 /// Threads at most: the store has others to serve.
 const THREADS_MAX: usize = 4;
+/// Portions that wait to be handed on: who takes them is busy with many at once now and then, and
+/// the threads go on reading meanwhile.
+const PORTIONS_WAITING_MAX: usize = 16;
 
 /// Reads all orders after that id, makes facts of them by these rules, and hands them on until there are no more.
 pub(super) fn read(
@@ -45,7 +48,7 @@ pub(super) fn read(
         next: Mutex::new(Next { after: Some(after), number: 0 }),
     };
     thread::scope(|scope| {
-        let (send, found) = sync_channel(threads);
+        let (send, found) = sync_channel(PORTIONS_WAITING_MAX);
         for _ in 0..threads {
             let (reading, send) = (&reading, send.clone());
             scope.spawn(move || reading.run(&send));

@@ -10,9 +10,9 @@ use super::{Feed, all_orders, events};
 use crate::facts::Writer;
 use crate::settings;
 
-/// Rows that are put into chunks together. They come in the order of their ids, so few chunks are
-/// made twice.
-const ROWS_AT_ONCE: usize = 100_000;
+/// Rows that are put into chunks together: some four chunks full. They come in the order of their
+/// ids, so few chunks are made twice.
+const ROWS_AT_ONCE: usize = 32_768;
 
 impl Feed {
     /// Makes all facts anew from the records.
