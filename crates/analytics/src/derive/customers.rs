@@ -28,7 +28,7 @@ enum Rank {
 impl Customers {
     /// Adds somebody. **Nobody who registered is known by having no address**; guests without one
     /// are one customer.
-    pub fn add(&mut self, key: &CustomerKey) {
+    fn add(&mut self, key: &CustomerKey) {
         let rank = if key.user_id.is_some() { Rank::Registered } else { Rank::Guest };
         if let Some(user_id) = key.user_id {
             self.of_users.insert(user_id, key.customer_id);
@@ -51,6 +51,22 @@ impl Customers {
             user_id => self.of_users.get(&user_id),
         };
         found.copied().unwrap_or_default()
+    }
+}
+
+impl<'a> Extend<&'a CustomerKey> for Customers {
+    fn extend<T: IntoIterator<Item = &'a CustomerKey>>(&mut self, keys: T) {
+        for key in keys {
+            self.add(key);
+        }
+    }
+}
+
+impl<'a> FromIterator<&'a CustomerKey> for Customers {
+    fn from_iter<T: IntoIterator<Item = &'a CustomerKey>>(keys: T) -> Self {
+        let mut customers = Self::default();
+        customers.extend(keys);
+        customers
     }
 }
 

@@ -144,9 +144,7 @@ fn customers_of_orders(conn: &mut dyn Conn, orders: &[Figures]) -> Result<Custom
         let (customer_id, email_key) = (guest.customer_id, String::new());
         keys.push(CustomerKey { customer_id, user_id: None, email_key });
     }
-    let mut customers = Customers::default();
-    keys.iter().for_each(|key| customers.add(key));
-    Ok(customers)
+    Ok(keys.iter().collect())
 }
 
 /// All customers: to be found in memory by who goes through all orders.
@@ -156,7 +154,7 @@ pub(super) fn all_customers(conn: &mut dyn Conn) -> Result<Customers> {
         let keys = customer_lookup::keys_after(conn, after, PAGE_MAX)?;
         let Some(last) = keys.last() else { return Ok(customers) };
         after = last.customer_id;
-        keys.iter().for_each(|key| customers.add(key));
+        customers.extend(&keys);
     }
 }
 
