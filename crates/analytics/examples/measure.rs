@@ -3,7 +3,8 @@
 //!
 //! `cargo xtask bench reports` runs it, and lets DuckDB answer the same questions about the same
 //! formula. The output is one JSON object for each line. With the data folder of a site as second
-//! argument the facts become those of the site's next start, and nothing is asked.
+//! argument the facts become those of the site's next start, and nothing is asked. With `records`
+//! and the data folder of a site as arguments, the facts are made of the site's own records.
 
 #![expect(
     clippy::print_stdout,
@@ -19,9 +20,11 @@ use std::collections::BTreeSet;
 use std::hint::black_box;
 use std::num::NonZero;
 use std::path::Path;
+use std::sync::Arc;
 use std::thread;
 use std::time::Instant;
 
+use analytics::Facts;
 use analytics::facts::Writer;
 use analytics::query::Scope;
 use db::{Database, Location};
@@ -194,14 +197,32 @@ impl Plain {
     }
 }
 
+fn open(data: &Path) -> Database {
+    let place = Location::parse(None, data, Environment::Sandbox, 1).unwrap();
+    Database::open(&place, schema::MIGRATIONS).unwrap()
+}
+
+/// Makes the facts of a site of its records, as a first start does.
+fn remake(data: &Path) {
+    let (store, facts) = (open(data), Arc::new(Facts::default()));
+    let start = Instant::now();
+    analytics::feed::load(store, &facts, None).unwrap();
+    let made = start.elapsed().as_secs_f64();
+    let (orders, lines) = (facts.snapshot().orders(), facts.snapshot().lines());
+    println!(r#"{{"records":{orders},"lines":{lines},"seconds_to_make":{made:.1}}}"#);
+}
+
 /// Makes the facts those of the site's next start.
 fn plant(data: &Path, writer: &mut Writer) {
-    let place = Location::parse(None, data, Environment::Sandbox, 1).unwrap();
-    let store = Database::open(&place, schema::MIGRATIONS).unwrap();
+    let store = open(data);
     analytics::feed::plant(&store, writer, &data.join("sandbox.facts")).unwrap();
 }
 
 fn main() {
+    if std::env::args().nth(1).is_some_and(|word| word == "records") {
+        let data = std::env::args().nth(2).expect("the data folder of a site");
+        return remake(Path::new(&data));
+    }
     let orders = std::env::args().nth(1).and_then(|text| text.parse().ok()).unwrap_or(1_000_000);
     let shape = Shape::of(orders);
     let start = Instant::now();
