@@ -30,6 +30,9 @@ pub(super) enum Steps {
     I64(Vec<i64>),
 }
 
+/// Rows whose steps, or halves of them, have a sum in 32 bits whatever they are.
+const ROWS_SUMMED_MAX: usize = 16_384;
+
 impl Column {
     pub(crate) fn new(values: &[i64]) -> Self {
         narrowed(values).unwrap_or_else(|| Self::wide(values.to_vec()))
@@ -70,15 +73,24 @@ impl Column {
     }
 
     /// The sum of the rows from `start` on whose mask is -1; the mask of the others is 0, and so is
-    /// that of rows that have nothing. `count` of them are -1, of at most 16,384 rows.
+    /// that of rows that have nothing. `count` of them are -1.
     pub(crate) fn masked_sum(&self, start: usize, mask: &[i32], count: i64) -> i64 {
+        let starts = (start..).step_by(ROWS_SUMMED_MAX);
+        let parts = starts.zip(mask.chunks(ROWS_SUMMED_MAX));
+        let sum: i128 = parts.map(|(start, mask)| self.masked_steps(start, mask)).sum();
+        let sum = i128::from(self.scale) * sum + i128::from(self.base) * i128::from(count);
+        i64::try_from(sum).unwrap_or(if sum < 0 { i64::MIN } else { i64::MAX })
+    }
+
+    /// The sum of the steps of at most [`ROWS_SUMMED_MAX`] rows.
+    fn masked_steps(&self, start: usize, mask: &[i32]) -> i128 {
         macro_rules! masked {
             ($steps:expr) => {{
                 let steps = $steps.get(start..).unwrap_or_default();
                 steps.iter().zip(mask).map(|(step, mask)| i32::from(*step) & mask)
             }};
         }
-        let sum = match &self.steps {
+        match &self.steps {
             Steps::Same(_) => 0,
             // So few steps of 16 bits have a sum in 32, which the processor adds several at a time.
             Steps::I8(steps) => masked!(steps).fold(0_i32, i32::wrapping_add).into(),
@@ -97,9 +109,7 @@ impl Column {
                 let masked = |(step, mask): (&i64, &i32)| i128::from(step & i64::from(*mask));
                 steps.iter().zip(mask).map(masked).sum()
             }
-        };
-        let sum = i128::from(self.scale) * sum + i128::from(self.base) * i128::from(count);
-        i64::try_from(sum).unwrap_or(if sum < 0 { i64::MIN } else { i64::MAX })
+        }
     }
 
     /// Adds each row from `start` on to the sum of its cell.

@@ -37,6 +37,35 @@ fn columns_are_as_narrow_as_they_can_be() {
     check(&[day, day + 1_000_000, day + 86_399_000_000], 12);
 }
 
+/// An order may have thousands of lines, and a block a thousand orders.
+#[test]
+fn very_many_rows_are_summed_as_they_are() {
+    for (low, high, often) in [
+        // Steps of 8, 16, 32 and 64 bits, most of them the least, the greatest, or one below 0.
+        (0, 250, 250),
+        (0, 65_000, 0),
+        (0, 65_000, 65_000),
+        (0, 150_000_000, 74_999_999),
+        (0, i64::from(u32::MAX) - 1, 0),
+        (0, i64::from(u32::MAX) - 1, i64::from(u32::MAX) - 1),
+        (i64::MIN + 1, i64::MAX, 7),
+    ] {
+        let mut values = vec![often; 70_000];
+        values.extend([low, high, 1]);
+        let column = Column::new(&values);
+        let mask: Vec<i32> = (0..values.len()).map(|row| -i32::from(row % 5 != 0)).collect();
+        for start in [0, 9] {
+            let rows = values.iter().skip(start).zip(&mask);
+            let counted: Vec<i128> =
+                rows.filter(|(_, mask)| **mask != 0).map(|(value, _)| i128::from(*value)).collect();
+            let expected = counted.iter().sum::<i128>().clamp(i64::MIN.into(), i64::MAX.into());
+            let count = i64::try_from(counted.len()).unwrap();
+            let sum = column.masked_sum(start, &mask, count);
+            assert_eq!(i128::from(sum), expected, "{low} to {high}, {often} from {start}");
+        }
+    }
+}
+
 #[test]
 fn a_block_is_read_from_anywhere() {
     let values: Vec<i64> = (0..5000).map(|value| value * 7 - 9_000).collect();
