@@ -86,9 +86,9 @@ impl Shop {
             self.writer.replace(&deleted, &facts);
         }
         self.facts.retain(|id, fact| {
-            let is_gone =
+            let is_deleted =
                 deleted.contains(id) || (with_refunds && deleted.contains(&fact.parent_id));
-            !is_gone
+            !is_deleted
         });
         self.facts.extend(facts.into_iter().map(|fact| (fact.order_id, fact)));
     }
