@@ -10,7 +10,9 @@ use std::sync::mpsc::{SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
+use db::filter::PAGE_MAX;
 use db::{Conn, Database};
+use shop_rows::customer_lookup;
 use shop_rows::order::figures;
 use site_rows::post;
 use types::{Error, Result};
@@ -23,11 +25,14 @@ use crate::record::Rules;
 
 /// Threads at most: the store has others to serve.
 const THREADS_MAX: usize = 4;
+/// Customers that are kept in memory meanwhile, each with some 100 bytes.
+const CUSTOMERS_MAX: usize = 1_000_000;
 /// Portions that wait to be handed on: who takes them is busy with many at once now and then, and
 /// the threads go on reading meanwhile.
 const PORTIONS_WAITING_MAX: usize = 16;
 
-/// Reads all orders after that id, makes facts of them by these rules, and hands them on until there are no more.
+/// Reads all orders after that id, makes facts of them by these rules, and hands them on until
+/// there are no more.
 pub(super) fn read(
     store: &Database,
     facts: &Facts,
@@ -38,7 +43,8 @@ pub(super) fn read(
     let cores = thread::available_parallelism().map_or(1, NonZero::get);
     let threads = cores.clamp(1, THREADS_MAX);
     let last = store.read_blocking(post::next_id)?;
-    let customers = Arc::new(store.read_blocking(load::all_customers)?);
+    let customers = all_customers(store, facts, || hand_on(Portion::nothing(after)))?;
+    let customers = customers.map(Arc::new);
     let reading = Reading {
         store,
         facts,
@@ -77,6 +83,44 @@ pub(super) struct Portion {
     pub(super) last: i64,
 }
 
+impl Portion {
+    /// Nothing yet: that somebody reads on.
+    fn nothing(after: i64) -> Self {
+        Self { facts: Vec::new(), orders: 0, last: after }
+    }
+}
+
+/// Customers, to be found in memory. Nothing where they would take too much of it; those of some
+/// orders are then read with them. `is_alive` is asked now and then.
+fn all_customers(
+    store: &Database,
+    facts: &Facts,
+    mut is_alive: impl FnMut() -> Result<()>,
+) -> Result<Option<Customers>> {
+    let (mut customers, mut count, mut after) = (Customers::default(), 0, i64::MIN);
+    loop {
+        go_on(facts)?;
+        is_alive()?;
+        let next = move |conn: &mut dyn Conn| customer_lookup::keys_after(conn, after, PAGE_MAX);
+        let keys = store.read_blocking(next)?;
+        let Some(last) = keys.last() else { return Ok(Some(customers)) };
+        after = last.customer_id;
+        count += keys.len();
+        if count > CUSTOMERS_MAX {
+            return Ok(None);
+        }
+        customers.extend(&keys);
+    }
+}
+
+/// Fails when the server ends.
+fn go_on(facts: &Facts) -> Result<()> {
+    if facts.is_stopping() {
+        return Err(Error::internal("the server ended before all records were read"));
+    }
+    Ok(())
+}
+
 /// A portion with its place among all of them.
 type Numbered = (u64, Portion);
 
@@ -85,7 +129,8 @@ struct Reading<'a> {
     store: &'a Database,
     facts: &'a Facts,
     rules: Rules,
-    customers: Arc<Customers>,
+    /// If there are not too many.
+    customers: Option<Arc<Customers>>,
     /// No order has a greater id.
     last: i64,
     next: Mutex<Next>,
@@ -114,13 +159,12 @@ impl Reading<'_> {
     }
 
     fn portion(&self) -> Result<Option<Numbered>> {
-        if self.facts.is_stopping() {
-            return Err(Error::internal("the server ended before all records were read"));
-        }
+        go_on(self.facts)?;
         let Some((number, after, through)) = self.take()? else { return Ok(None) };
-        let (rules, customers) = (self.rules, Arc::clone(&self.customers));
-        let derive =
-            move |conn: &mut dyn Conn| load::between(conn, rules, &customers, (after, through));
+        let (rules, customers, count) = (self.rules, self.customers.clone(), load::at_once());
+        let derive = move |conn: &mut dyn Conn| {
+            load::between(conn, rules, customers.as_deref(), (after, through), count)
+        };
         let (facts, orders) = self.store.read_blocking(derive)?;
         let orders = u64::try_from(orders).unwrap_or_default();
         Ok(Some((number, Portion { facts, orders, last: through.min(self.last) })))
@@ -130,8 +174,8 @@ impl Reading<'_> {
     fn take(&self) -> Result<Option<(u64, i64, i64)>> {
         let mut next = self.next.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(after) = next.after else { return Ok(None) };
-        let count = i64::try_from(load::ORDERS_AT_ONCE).unwrap_or(i64::MAX);
-        let end = self.store.read_blocking(move |conn| figures::end_of(conn, after, count))?;
+        let end = move |conn: &mut dyn Conn| figures::end_of(conn, after, load::at_once());
+        let end = self.store.read_blocking(end)?;
         let number = next.number;
         *next = Next { after: end, number: number + 1 };
         let percent = end.map_or(100, |end| i128::from(end) * 100 / i128::from(self.last.max(1)));

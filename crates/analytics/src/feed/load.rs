@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use db::Conn;
-use db::filter::{PAGE_MAX, Page, fold};
+use db::filter::{Page, fold};
 use frame::Options;
 use shop_rows::customer_lookup::CustomerKey;
 use shop_rows::order::figures::{self, Figures};
@@ -22,11 +22,16 @@ use crate::settings;
 pub(super) const CATEGORY: &str = "product_cat";
 
 /// Orders that are read together. With a refund or two each, they stay within the store's lists.
-pub(super) const ORDERS_AT_ONCE: usize = 500;
+const ORDERS_AT_ONCE: usize = 500;
 /// Downloads that are read together.
 const DOWNLOADS_AT_ONCE: i64 = 5_000;
 /// Categories that a shop can have in reports.
 const CATEGORIES_PAGE: i64 = 1_000;
+
+/// [`ORDERS_AT_ONCE`], to be asked for.
+pub(super) fn at_once() -> i64 {
+    i64::try_from(ORDERS_AT_ONCE).unwrap_or(i64::MAX)
+}
 
 /// What became of some orders.
 #[derive(Debug, Default)]
@@ -73,20 +78,53 @@ pub(super) fn rules(conn: &mut dyn Conn) -> Result<Rules> {
 }
 
 /// The facts of the orders whose ids are greater than the one and at most the other, and of all
-/// their refunds, and how many orders there are.
+/// their refunds, and how many orders there are. About `count` orders and refunds lie there.
 pub(super) fn between(
     conn: &mut dyn Conn,
     rules: Rules,
-    customers: &Customers,
+    customers: Option<&Customers>,
     (after, through): (i64, i64),
+    count: i64,
 ) -> Result<(Vec<OrderFact>, usize)> {
-    let orders = figures::between(conn, after, through)?;
+    let Some(orders) = figures::between(conn, after, through)? else {
+        return by_halves(conn, rules, customers, (after, through), count);
+    };
     let mut facts = Vec::with_capacity(orders.len());
     // Somebody may have stored more of them than were expected.
     for some in orders.chunks(ORDERS_AT_ONCE) {
-        facts.extend(families(conn, rules, customers, some)?);
+        facts.extend(match customers {
+            Some(all) => families(conn, rules, all, some)?,
+            None => {
+                let own = customers_of_orders(conn, some)?;
+                families(conn, rules, &own, some)?
+            }
+        });
     }
     Ok((facts, orders.len()))
+}
+
+/// [`between`], where the orders have too many lines to be read together.
+fn by_halves(
+    conn: &mut dyn Conn,
+    rules: Rules,
+    customers: Option<&Customers>,
+    (after, through): (i64, i64),
+    count: i64,
+) -> Result<(Vec<OrderFact>, usize)> {
+    let half = count / 2;
+    if half == 0 {
+        // One huge record must not keep all others out of the reports.
+        tracing::error!(after, through, "an order with too many lines is missing in reports");
+        return Ok((Vec::new(), 0));
+    }
+    let middle = figures::end_of(conn, after, half)?.map_or(through, |middle| middle.min(through));
+    let (mut facts, mut orders) = between(conn, rules, customers, (after, middle), half)?;
+    if middle < through {
+        let (others, count) = between(conn, rules, customers, (middle, through), count - half)?;
+        facts.extend(others);
+        orders += count;
+    }
+    Ok((facts, orders))
 }
 
 /// The facts of these orders and of all their refunds.
@@ -145,17 +183,6 @@ fn customers_of_orders(conn: &mut dyn Conn, orders: &[Figures]) -> Result<Custom
         keys.push(CustomerKey { customer_id, user_id: None, email_key });
     }
     Ok(keys.iter().collect())
-}
-
-/// All customers: to be found in memory by who goes through all orders.
-pub(super) fn all_customers(conn: &mut dyn Conn) -> Result<Customers> {
-    let (mut customers, mut after) = (Customers::default(), i64::MIN);
-    loop {
-        let keys = customer_lookup::keys_after(conn, after, PAGE_MAX)?;
-        let Some(last) = keys.last() else { return Ok(customers) };
-        after = last.customer_id;
-        customers.extend(&keys);
-    }
 }
 
 /// Downloads after that id.

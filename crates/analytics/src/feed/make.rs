@@ -45,7 +45,7 @@ fn read(
     portion: Portion,
     known: &BTreeSet<i64>,
 ) -> Result<(Vec<i64>, load::Change)> {
-    let limit = i64::try_from(load::ORDERS_AT_ONCE).unwrap_or(i64::MAX);
+    let limit = load::at_once();
     let mut records = order::stamps_after(conn, after, limit)?;
     records.retain(|record| record.order_id <= portion.through);
     let is_wanted = |record: &&order::OrderStamp| {

@@ -3,9 +3,9 @@
 
 use std::collections::HashMap;
 
-use db::filter::{Clause, Direction, Filter, PAGE_MAX, Page};
+use db::filter::{Clause, Direction, Filter, Page};
 use db::{Conn, Record as _, SITE, record, select, statements};
-use types::{Amount, Error, Result, Timestamp};
+use types::{Amount, Result, Timestamp};
 
 use super::OrderKind;
 use super::item::{self, ITEMS_MAX, ItemKind};
@@ -62,6 +62,9 @@ pub struct Figures {
     pub items: Vec<ItemFigures>,
 }
 
+/// So many orders stay within [`ITEMS_MAX`], whatever lines each has.
+const ORDERS_WITH_MOST_LINES: usize = 32;
+
 statements! {
     FIGURES_END =
         "SELECT order_id FROM orders WHERE site_id = $1 AND order_id > $2
@@ -86,19 +89,19 @@ pub fn end_of(conn: &mut dyn Conn, after: i64, count: i64) -> Result<Option<i64>
 }
 
 /// The orders, not refunds, whose ids are greater than the one and at most the other, by their ids.
-pub fn between(conn: &mut dyn Conn, after: i64, through: i64) -> Result<Vec<Figures>> {
-    let bounds = [SITE.into(), after.into(), through.into()];
-    let rows = conn.rows(&FIGURES_BETWEEN, &bounds, OrderFigures::read)?;
+/// Nothing where they have more lines than are read together.
+pub fn between(conn: &mut dyn Conn, after: i64, through: i64) -> Result<Option<Vec<Figures>>> {
     let limit = i64::try_from(ITEMS_MAX).unwrap_or(i64::MAX);
-    let [site, after, through] = bounds;
-    let bounds = [site, after, through, limit.into()];
+    let bounds = [SITE.into(), after.into(), through.into(), limit.into()];
     // In the order in which they are stored: the engine would copy them all to sort them.
     let mut items = conn.rows(&ITEM_FIGURES_BETWEEN, &bounds, ItemFigures::read)?;
     if items.len() >= ITEMS_MAX {
-        return Err(item::too_many());
+        return Ok(None);
     }
     items.sort_by_key(|item| (item.order_id, item.position));
-    Ok(with_items(rows, items))
+    let [site, after, through, _] = bounds;
+    let rows = conn.rows(&FIGURES_BETWEEN, &[site, after, through], OrderFigures::read)?;
+    Ok(Some(with_items(rows, items)))
 }
 
 /// Those of these orders and refunds that there are, by their ids.
@@ -114,26 +117,32 @@ pub fn get_many(conn: &mut dyn Conn, order_ids: &[i64]) -> Result<Vec<Figures>> 
 
 /// The refunds of these orders, by order and then by age.
 pub fn refunds_of(conn: &mut dyn Conn, order_ids: &[i64]) -> Result<Vec<Figures>> {
-    if order_ids.is_empty() {
-        return Ok(Vec::new());
+    let mut refunds = Vec::new();
+    let mut page = Page::default();
+    while !order_ids.is_empty() {
+        let mut filter = Filter::new(NOT_BY_ID, SITE);
+        filter.and(Clause::fixed("kind = 'refund'"));
+        filter.and_list("(parent_id <> 0 AND parent_id IN (?))", order_ids)?;
+        let order = ascending(["parent_id", "created_us", "order_id"]);
+        let rows: Vec<OrderFigures> = filter.records_uncounted(conn, order, page)?;
+        let found = i64::try_from(rows.len()).unwrap_or(i64::MAX);
+        refunds.extend(read_items(conn, rows)?);
+        page.offset += found;
+        if found < page.limit {
+            break;
+        }
     }
-    let mut filter = Filter::new(NOT_BY_ID, SITE);
-    filter.and(Clause::fixed("kind = 'refund'"));
-    filter.and_list("(parent_id <> 0 AND parent_id IN (?))", order_ids)?;
-    let order = ascending(["parent_id", "created_us", "order_id"]);
-    let rows: Vec<OrderFigures> = filter.records_uncounted(conn, order, Page::default())?;
-    if i64::try_from(rows.len()) == Ok(PAGE_MAX) {
-        return Err(Error::invalid("these orders have too many refunds; ask for fewer orders"));
-    }
-    read_items(conn, rows)
+    Ok(refunds)
 }
 
-/// The orders with their lines, which are read in one query for up to
-/// [`LIST_MAX`](db::filter::LIST_MAX) orders.
+/// The orders with their lines, which are read for some of them together.
 fn read_items(conn: &mut dyn Conn, rows: Vec<OrderFigures>) -> Result<Vec<Figures>> {
     let mut ids: Vec<i64> = rows.iter().map(|row| row.order_id).collect();
     ids.sort_unstable();
-    let items = item::columns_of(conn, &ids, ItemFigures::COLUMNS, ItemFigures::read)?;
+    let mut items = Vec::new();
+    for ids in ids.chunks(ORDERS_WITH_MOST_LINES) {
+        items.extend(item::columns_of(conn, ids, ItemFigures::COLUMNS, ItemFigures::read)?);
+    }
     Ok(with_items(rows, items))
 }
 

@@ -127,15 +127,12 @@ pub(super) fn columns_of<T>(
             }
             offset += found;
             if items.len() >= ITEMS_MAX {
-                return Err(too_many());
+                let told = "the orders have too many lines; ask for fewer orders";
+                return Err(Error::invalid(told));
             }
         }
     }
     Ok(items)
-}
-
-pub(super) fn too_many() -> Error {
-    Error::invalid("the orders have too many lines; ask for fewer orders")
 }
 
 fn page_of<T>(

@@ -252,7 +252,7 @@ fn figures_are_what_orders_say(database: &TestDatabase) {
         let found = store.read_blocking(move |conn| figures::between(conn, after, through));
         let is_meant =
             |row: &OrderRow| is_order(row) && row.order_id > after && row.order_id <= through;
-        assert_eq!(found.unwrap(), wanted(&is_meant), "{after} {through}");
+        assert_eq!(found.unwrap(), Some(wanted(&is_meant)), "{after} {through}");
     }
     let ids = [3_i64, 5, 90, 140, 999];
     let found = store.read_blocking(move |conn| figures::get_many(conn, &ids)).unwrap();
