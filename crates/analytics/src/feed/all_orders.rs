@@ -13,11 +13,11 @@ use std::thread;
 use db::filter::PAGE_MAX;
 use db::{Conn, Database};
 use shop_rows::customer_lookup;
-use shop_rows::order::figures;
+use shop_rows::order::{ITEMS_MAX, figures};
 use site_rows::post;
 use types::{Error, Result};
 
-use super::load;
+use super::load::{self, Making};
 use crate::current::Facts;
 use crate::derive::Customers;
 use crate::facts::OrderFact;
@@ -44,12 +44,11 @@ pub(super) fn read(
     let threads = cores.clamp(1, THREADS_MAX);
     let last = store.read_blocking(post::next_id)?;
     let customers = all_customers(store, facts, || hand_on(Portion::nothing(after)))?;
-    let customers = customers.map(Arc::new);
+    let making = Making { rules, customers: customers.map(Arc::new), items_max: ITEMS_MAX };
     let reading = Reading {
         store,
         facts,
-        rules,
-        customers,
+        making,
         last,
         next: Mutex::new(Next { after: Some(after), number: 0 }),
     };
@@ -128,9 +127,7 @@ type Numbered = (u64, Portion);
 struct Reading<'a> {
     store: &'a Database,
     facts: &'a Facts,
-    rules: Rules,
-    /// If there are not too many.
-    customers: Option<Arc<Customers>>,
+    making: Making,
     /// No order has a greater id.
     last: i64,
     next: Mutex<Next>,
@@ -161,10 +158,9 @@ impl Reading<'_> {
     fn portion(&self) -> Result<Option<Numbered>> {
         go_on(self.facts)?;
         let Some((number, after, through)) = self.take()? else { return Ok(None) };
-        let (rules, customers, count) = (self.rules, self.customers.clone(), load::at_once());
-        let derive = move |conn: &mut dyn Conn| {
-            load::between(conn, rules, customers.as_deref(), (after, through), count)
-        };
+        let making = self.making.clone();
+        let derive =
+            move |conn: &mut dyn Conn| making.between(conn, (after, through), load::at_once());
         let (facts, orders) = self.store.read_blocking(derive)?;
         let orders = u64::try_from(orders).unwrap_or_default();
         Ok(Some((number, Portion { facts, orders, last: through.min(self.last) })))

@@ -77,54 +77,65 @@ pub(super) fn rules(conn: &mut dyn Conn) -> Result<Rules> {
     Ok(settings::rules(&Options::read(conn)?))
 }
 
-/// The facts of the orders whose ids are greater than the one and at most the other, and of all
-/// their refunds, and how many orders there are. About `count` orders and refunds lie there.
-pub(super) fn between(
-    conn: &mut dyn Conn,
-    rules: Rules,
-    customers: Option<&Customers>,
-    (after, through): (i64, i64),
-    count: i64,
-) -> Result<(Vec<OrderFact>, usize)> {
-    let Some(orders) = figures::between(conn, after, through)? else {
-        return by_halves(conn, rules, customers, (after, through), count);
-    };
-    let mut facts = Vec::with_capacity(orders.len());
-    // Somebody may have stored more of them than were expected.
-    for some in orders.chunks(ORDERS_AT_ONCE) {
-        facts.extend(match customers {
-            Some(all) => families(conn, rules, all, some)?,
-            None => {
-                let own = customers_of_orders(conn, some)?;
-                families(conn, rules, &own, some)?
-            }
-        });
-    }
-    Ok((facts, orders.len()))
+/// How all orders are made into facts.
+#[derive(Clone, Debug)]
+pub(super) struct Making {
+    pub(super) rules: Rules,
+    /// All customers; nothing where those of some orders are read with them.
+    pub(super) customers: Option<Arc<Customers>>,
+    /// Orders with fewer lines together are read together.
+    pub(super) items_max: usize,
 }
 
-/// [`between`], where the orders have too many lines to be read together.
-fn by_halves(
-    conn: &mut dyn Conn,
-    rules: Rules,
-    customers: Option<&Customers>,
-    (after, through): (i64, i64),
-    count: i64,
-) -> Result<(Vec<OrderFact>, usize)> {
-    let half = count / 2;
-    if half == 0 {
-        // One huge record must not keep all others out of the reports.
-        tracing::error!(after, through, "an order with too many lines is missing in reports");
-        return Ok((Vec::new(), 0));
+impl Making {
+    /// The facts of the orders whose ids are greater than the one and at most the other, and of all
+    /// their refunds, and how many orders there are. About `count` orders and refunds lie there.
+    pub(super) fn between(
+        &self,
+        conn: &mut dyn Conn,
+        (after, through): (i64, i64),
+        count: i64,
+    ) -> Result<(Vec<OrderFact>, usize)> {
+        let Some(orders) = figures::between(conn, (after, through), self.items_max)? else {
+            return self.by_halves(conn, (after, through), count);
+        };
+        let mut facts = Vec::with_capacity(orders.len());
+        // Somebody may have stored more of them than were expected.
+        for some in orders.chunks(ORDERS_AT_ONCE) {
+            facts.extend(match &self.customers {
+                Some(all) => families(conn, self.rules, all, some)?,
+                None => {
+                    let own = customers_of_orders(conn, some)?;
+                    families(conn, self.rules, &own, some)?
+                }
+            });
+        }
+        Ok((facts, orders.len()))
     }
-    let middle = figures::end_of(conn, after, half)?.map_or(through, |middle| middle.min(through));
-    let (mut facts, mut orders) = between(conn, rules, customers, (after, middle), half)?;
-    if middle < through {
-        let (others, count) = between(conn, rules, customers, (middle, through), count - half)?;
-        facts.extend(others);
-        orders += count;
+
+    /// [`Making::between`], where the orders have too many lines to be read together.
+    fn by_halves(
+        &self,
+        conn: &mut dyn Conn,
+        (after, through): (i64, i64),
+        count: i64,
+    ) -> Result<(Vec<OrderFact>, usize)> {
+        let half = count / 2;
+        if half == 0 {
+            // One huge record must not keep all others out of the reports.
+            tracing::error!(after, through, "an order with too many lines is missing in reports");
+            return Ok((Vec::new(), 0));
+        }
+        let middle = figures::end_of(conn, after, half)?;
+        let middle = middle.map_or(through, |middle| middle.min(through));
+        let (mut facts, mut orders) = self.between(conn, (after, middle), half)?;
+        if middle < through {
+            let (others, count) = self.between(conn, (middle, through), count - half)?;
+            facts.extend(others);
+            orders += count;
+        }
+        Ok((facts, orders))
     }
-    Ok((facts, orders))
 }
 
 /// The facts of these orders and of all their refunds.
@@ -294,4 +305,54 @@ pub(super) fn all_categories(conn: &mut dyn Conn) -> Result<Vec<(i64, Vec<i64>)>
         found.entry(product_id).or_default().push(term_id);
     }
     Ok(found.into_iter().collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use db::{Database, Location};
+    use shop_rows::order::{ITEMS_MAX, ItemKind, Order, OrderItemRow, OrderRow};
+    use types::Amount;
+
+    use super::*;
+
+    /// The sixth has many lines.
+    fn order(number: i64) -> Order {
+        let details = || String::from("{}");
+        let line = OrderItemRow {
+            kind: ItemKind::Line,
+            product_id: number,
+            quantity: Amount::ONE,
+            details: details(),
+            ..OrderItemRow::default()
+        };
+        let lines = if number == 6 { 9 } else { 2 };
+        let row = OrderRow { details: details(), ..OrderRow::default() };
+        Order { row, items: vec![line; lines] }
+    }
+
+    #[test]
+    fn many_lines_are_read_by_halves_and_keep_no_other_order_out() {
+        let folder = tempfile::tempdir().unwrap();
+        let store =
+            Database::open(&Location::File(folder.path().join("site.db")), schema::MIGRATIONS);
+        let store = store.unwrap();
+        let orders: Vec<Order> = (1..=20).map(order).collect();
+        store.write_blocking(move |conn| order::insert_many(conn, &orders)).unwrap();
+        let made = |items_max: usize, count: i64| {
+            let making = Making { rules: Rules::default(), customers: None, items_max };
+            let read = move |conn: &mut dyn Conn| making.between(conn, (0, i64::MAX), count);
+            let (facts, orders) = store.read_blocking(read).unwrap();
+            assert_eq!(facts.len(), orders);
+            facts
+        };
+        let all = made(ITEMS_MAX, 500);
+        assert_eq!(all.len(), 20);
+        for count in [20, 33, 500] {
+            assert_eq!(made(10, count), all, "{count}");
+        }
+        let others: Vec<OrderFact> =
+            all.iter().filter(|fact| fact.lines.len() == 2).cloned().collect();
+        assert_eq!((others.len(), made(9, 500)), (19, others));
+        assert_eq!(made(3, 500).len(), 19, "each is read alone");
+    }
 }

@@ -167,7 +167,7 @@ fn rebuild_shows_how_far_it_is() {
 fn first_orders(site: &Site) -> usize {
     let found = site.store().read_blocking(|conn| {
         let end = figures::end_of(conn, 0, AT_ONCE)?.expect("there are more");
-        figures::between(conn, 0, end)
+        figures::between(conn, (0, end), order::ITEMS_MAX)
     });
     found.unwrap().expect("they have few lines").len()
 }

@@ -8,7 +8,7 @@ use db::{Conn, Record as _, SITE, record, select, statements};
 use types::{Amount, Result, Timestamp};
 
 use super::OrderKind;
-use super::item::{self, ITEMS_MAX, ItemKind};
+use super::item::{self, ItemKind};
 use super::list::NOT_BY_ID;
 
 record! {
@@ -62,7 +62,7 @@ pub struct Figures {
     pub items: Vec<ItemFigures>,
 }
 
-/// So many orders stay within [`ITEMS_MAX`], whatever lines each has.
+/// So many orders stay within [`ITEMS_MAX`](super::ITEMS_MAX), whatever lines each has.
 const ORDERS_WITH_MOST_LINES: usize = 32;
 
 statements! {
@@ -89,13 +89,17 @@ pub fn end_of(conn: &mut dyn Conn, after: i64, count: i64) -> Result<Option<i64>
 }
 
 /// The orders, not refunds, whose ids are greater than the one and at most the other, by their ids.
-/// Nothing where they have more lines than are read together.
-pub fn between(conn: &mut dyn Conn, after: i64, through: i64) -> Result<Option<Vec<Figures>>> {
-    let limit = i64::try_from(ITEMS_MAX).unwrap_or(i64::MAX);
+/// Nothing where they have `items_max` lines, or more.
+pub fn between(
+    conn: &mut dyn Conn,
+    (after, through): (i64, i64),
+    items_max: usize,
+) -> Result<Option<Vec<Figures>>> {
+    let limit = i64::try_from(items_max).unwrap_or(i64::MAX);
     let bounds = [SITE.into(), after.into(), through.into(), limit.into()];
     // In the order in which they are stored: the engine would copy them all to sort them.
     let mut items = conn.rows(&ITEM_FIGURES_BETWEEN, &bounds, ItemFigures::read)?;
-    if items.len() >= ITEMS_MAX {
+    if items.len() >= items_max {
         return Ok(None);
     }
     items.sort_by_key(|item| (item.order_id, item.position));

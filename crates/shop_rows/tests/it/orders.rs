@@ -249,11 +249,13 @@ fn figures_are_what_orders_say(database: &TestDatabase) {
     };
     let is_order = |row: &OrderRow| row.kind == OrderKind::Order;
     for (after, through) in [(0, i64::MAX), (0, 1), (17, 62), (62, 17), (150, i64::MAX)] {
-        let found = store.read_blocking(move |conn| figures::between(conn, after, through));
+        let found = store.read_blocking(move |conn| figures::between(conn, (after, through), 300));
         let is_meant =
             |row: &OrderRow| is_order(row) && row.order_id > after && row.order_id <= through;
         assert_eq!(found.unwrap(), Some(wanted(&is_meant)), "{after} {through}");
     }
+    let too_many = store.read_blocking(|conn| figures::between(conn, (0, i64::MAX), 223));
+    assert_eq!(too_many.unwrap(), None, "they have 223 lines");
     let ids = [3_i64, 5, 90, 140, 999];
     let found = store.read_blocking(move |conn| figures::get_many(conn, &ids)).unwrap();
     assert_eq!(found, wanted(&|row| ids.contains(&row.order_id)));
