@@ -102,12 +102,11 @@ impl Making {
         let mut facts = Vec::with_capacity(orders.len());
         // Somebody may have stored more of them than were expected.
         for some in orders.chunks(ORDERS_AT_ONCE) {
-            facts.extend(match &self.customers {
-                Some(all) => families(conn, self.rules, all, some)?,
-                None => {
-                    let own = customers_of_orders(conn, some)?;
-                    families(conn, self.rules, &own, some)?
-                }
+            facts.extend(if let Some(all) = &self.customers {
+                families(conn, self.rules, all, some)?
+            } else {
+                let own = customers_of_orders(conn, some)?;
+                families(conn, self.rules, &own, some)?
             });
         }
         Ok((facts, orders.len()))
